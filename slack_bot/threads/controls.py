@@ -7,6 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..store.contracts import Store
+from ..text.words import (
+    ALREADY_ASKED_AGAIN,
+    ALREADY_OVER,
+    ASK_AGAIN,
+    DROP_WAITING,
+    DROPPED_AND_STOPPED,
+    DROPPED_WAITING,
+    NONE_WAIT,
+    NOT_YOURS_TO_ASK_AGAIN,
+    NOT_YOURS_TO_STOP,
+    QUESTION_FORGOTTEN,
+    QUESTION_REWORDED,
+    STOP_TOO_LATE,
+    STOPPED_THE_BEGUN_ONE,
+    STOPPED_WAITING_KEPT,
+)
 from ..turn.buttons import TurnButton
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey, is_direct
@@ -15,17 +31,6 @@ from .notices import Notices
 from .replicas import Replicas, SignalKind
 from .thread_lines import RunningTurn, ThreadLines
 from .watches import Watches
-
-_NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
-_OVER = "This is over already."
-_TOO_LATE = "There is nothing to stop: this answer had ended already."
-_NONE_WAIT = "Nothing of yours waits here any more."
-_BEGUN = "the one that had begun."
-_NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
-_FORGOTTEN = "I no longer know this question. Please ask it again."
-_ALREADY = "This question is already being asked again."
-_REWORDED = "You changed your question, and this answers what it said before."
-_KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 class _RecentEnds:
@@ -157,8 +162,8 @@ class TurnControls:
         waiting = self._lines.waiting(running.question.thread, user)
         if waiting and waiting[-1].key != running.offered:
             running.offered = waiting[-1].key
-            labels = {TurnButton.DROP: f"Drop {len(waiting)} waiting"}
-            await self._notices.offer(waiting[-1].question, user, _KEPT, labels)
+            labels = {TurnButton.DROP: DROP_WAITING.format(len(waiting))}
+            await self._notices.offer(waiting[-1].question, user, STOPPED_WAITING_KEPT, labels)
 
     async def stop_by_word(self, turn: TurnRecord) -> None:
         """`turn` is the word, and not asked: it is about what runs or is watched, else about what waits."""
@@ -171,7 +176,7 @@ class TurnControls:
         else:
             dropped = await self._drop(thread, self._lines.waiting(thread, user))
             is_late = not dropped and self._recent_ends.thread_of(turn.question) is not None
-            words = _TOO_LATE if is_late else _said_of(dropped)
+            words = STOP_TOO_LATE if is_late else _said_of(dropped)
             await self._notices.post_ephemeral(thread.channel, thread.ts, user, words)
         await self._journal.end(turn, Outcome.STOPPED)
 
@@ -181,17 +186,17 @@ class TurnControls:
         """
         last = await self._store.turn(key)
         if last is None:
-            return _NONE_WAIT
+            return NONE_WAIT
         thread, until = last.question.thread, last.accepted_at
         if thread not in self._lines:
             is_told = await self._replicas.tell(thread, SignalKind.DROP, turn=key, user=user)
-            return None if is_told else _NONE_WAIT
+            return None if is_told else NONE_WAIT
         waiting = self._lines.waiting(thread, user)
         dropped = await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
         if not self._has_begun(thread, user, until):
             return _said_of(dropped)
         await self.stop(thread, user)
-        return f"Dropped {dropped} waiting, and stopped {_BEGUN}" if dropped else f"Stopped {_BEGUN}"
+        return DROPPED_AND_STOPPED.format(dropped) if dropped else STOPPED_THE_BEGUN_ONE
 
     def _has_begun(self, thread: ThreadKey, user: str, until: float) -> bool:
         """What runs is a question of `user` that was accepted up to `until`, and not stopped."""
@@ -269,8 +274,8 @@ class TurnControls:
         if question.handle or replace(question, attempt=0).key != key or not is_other:
             return
         await running.journal.reword(text)
-        labels = {TurnButton.RETRY: "Ask again"}
-        await self._notices.offer(question, question.user, _REWORDED, labels)
+        labels = {TurnButton.RETRY: ASK_AGAIN}
+        await self._notices.offer(question, question.user, QUESTION_REWORDED, labels)
 
     async def change_stored(self, key: str, text: str | None) -> None:
         """The same for a question that another process stored. Where that one has begun to work on it, this
@@ -305,10 +310,10 @@ class TurnControls:
             known = await self._store.turn(key)
             is_watched = known is not None and known.stage is Stage.WATCHED
             if known is None or not is_watched or not known.question.is_of(user):
-                return _OVER
-            return None if await self._stop_news(known, user) else _OVER
+                return ALREADY_OVER
+            return None if await self._stop_news(known, user) else ALREADY_OVER
         if not turn.question.is_of(user):
-            return _NOT_YOURS_TO_STOP
+            return NOT_YOURS_TO_STOP
         turn = replace(turn, stopped_by=user)
         with self._replicas.keep(turn.question.thread):
             self._watches.remove(key)
@@ -345,9 +350,9 @@ class TurnControls:
         """
         known = await self._store.turn(turn)
         if known is None:
-            return _FORGOTTEN
+            return QUESTION_FORGOTTEN
         if not known.question.is_of(user):
-            return _NOT_YOURS
+            return NOT_YOURS_TO_ASK_AGAIN
         if (refused := await refusal()) is not None:
             return refused
         await self.stop_watch(turn, user)
@@ -356,11 +361,11 @@ class TurnControls:
         task_id = question.task_id if question.handle else None  # it answers that task's form
         text = known.reworded or question.text
         again = replace(question, text=text, attempt=attempt, context_id=None, task_id=task_id)
-        return None if await self._accept(again) else _ALREADY
+        return None if await self._accept(again) else ALREADY_ASKED_AGAIN
 
 
 def _said_of(dropped: int) -> str:
-    return f"Dropped {dropped} waiting." if dropped else _NONE_WAIT
+    return DROPPED_WAITING.format(dropped) if dropped else NONE_WAIT
 
 
 def _with_text(turn: TurnRecord, text: str) -> TurnRecord:

@@ -26,6 +26,7 @@ from ..slack.api import SlackApi
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Signal, Store
 from ..store.knowledge import Profiles, conversation, workspace_name
+from ..text.words import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, THREAD_FORGOTTEN, TOO_LONG
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import Heard, Surroundings
 from ..turn.record import Outcome, Question, ThreadKey, is_direct
@@ -35,7 +36,7 @@ from .follow import FollowedThreads
 from .form_handler import FormAccess, FormHandler
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
-from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
+from .notices import Notices
 from .replicas import Replicas, SignalKind
 from .runner import TurnRunner
 from .thread_lines import RunningTurn, ThreadLines
@@ -46,7 +47,6 @@ log = logging.getLogger(__name__)
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
-_FORGOTTEN_THREAD = 'I no longer know this thread. Write "stop listening" there.'
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
 
@@ -304,7 +304,7 @@ class TurnDispatcher:
         """Only a mention counts from now on in the thread of this turn. Else why not. Raises StoreError."""
         turn = await self._store.turn(key)
         if turn is None:
-            return _FORGOTTEN_THREAD
+            return THREAD_FORGOTTEN
         await self.follow.stop(turn.question, self._clock.wall())
         return None
 

@@ -13,6 +13,7 @@ from ..errors import StoreError
 from ..settings.channels import ChannelPolicies
 from ..store.collection import Change, CollectionStore, thread_key
 from ..store.knowledge import THREADS
+from ..text.words import MENTION_NEEDED, READS_ALONG, READS_ALONG_NO_MORE, STOP_LISTENING_LABEL
 from ..turn.buttons import TurnButton
 from ..turn.record import Question, ThreadKey, is_direct
 from ..turn.thread_state import (
@@ -31,9 +32,6 @@ _log = logging.getLogger(__name__)
 
 _WORDS = "stop listening"
 _LOOK = 1.0  # seconds that the end of an answer waits for what is known of its thread
-_READS_ALONG = "I read along in this thread: you need not mention me here."
-_MENTION_NEEDED = "Others write in this thread now. Mention me with your next question here."
-_STOPPED = "I no longer read along in this thread. Mention me to go on."
 
 
 class FollowedThreads:
@@ -70,8 +68,8 @@ class FollowedThreads:
             is_new = not is_awaited
             before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_new))
             if is_new and before is not None and not before.is_shown:
-                buttons = {TurnButton.STOP_LISTENING: "Stop listening"}
-                self._spawn(self._notices.offer(question, question.user, _READS_ALONG, buttons))
+                buttons = {TurnButton.STOP_LISTENING: STOP_LISTENING_LABEL}
+                self._spawn(self._notices.offer(question, question.user, READS_ALONG, buttons))
 
     async def heard(self, message: Question) -> None:
         """Somebody wrote, perhaps not to the bot. Raises StoreError."""
@@ -134,7 +132,7 @@ class FollowedThreads:
     async def stop(self, question: Question, at: float) -> None:
         """From `at` on only a mention is a question in the thread of `question`. Raises StoreError."""
         await self._change(question.thread, lambda state: stopped(state, at))
-        await self._notices.post(question, _STOPPED)
+        await self._notices.post(question, READS_ALONG_NO_MORE)
 
     def _may_follow(self, thread: ThreadKey) -> bool:
         return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
@@ -155,4 +153,4 @@ class FollowedThreads:
         is_followed = before.listens_to("auto") is ListensTo.ASKER
         if is_followed and float(message.ts) <= before.active_at + self._follow_for:
             place = thread.channel, thread.ts, before.asker
-            self._spawn(self._notices.post_ephemeral(*place, _MENTION_NEEDED))
+            self._spawn(self._notices.post_ephemeral(*place, MENTION_NEEDED))

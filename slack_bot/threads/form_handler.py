@@ -20,6 +20,23 @@ from ..slack.people import People
 from ..store.contracts import Store
 from ..store.forms import form_of, forms_in, take_form
 from ..store.knowledge import conversation, save_conversation
+from ..text.words import (
+    DECIDE_BY_BUTTON,
+    FORM_ANSWER_TOO_LATE,
+    FORM_ANSWERED,
+    FORM_EXPIRED,
+    FORM_FORGOTTEN,
+    FORM_NOT_NEEDED,
+    FORM_NOT_OPENED,
+    FORM_SENT_UNCHANGED,
+    FORM_STOPPED,
+    FORM_STOPPED_TASK_GOES_ON,
+    LINK_NOT_SENT,
+    NOT_AN_APPROVER,
+    NOT_YOURS_TO_ANSWER,
+    ONLY_IN_FORM,
+    USE_BUTTONS,
+)
 from ..turn.form import Answer, FormKind, Verdict, answer_of, check
 from ..turn.open_form import FormAction, FormPress, OpenForm
 from ..turn.progress import Stage
@@ -30,23 +47,6 @@ from .notices import Notices
 
 _log = logging.getLogger(__name__)
 
-_UNKNOWN = "I no longer know this form. Please ask the question again."
-_EXPIRED = "This form is too old to be answered. Please ask the question again."
-_ANSWERED = "This was answered already{who}."
-_NOT_YOURS = "Only the person who asked can answer this."
-_NOT_AN_APPROVER = "Only those who may approve in this channel can decide this."
-_NOT_OPENED = "Slack did not open the form. Please press again."
-_NO_LINK = "Slack did not take the link. Please press again."
-_USE_BUTTONS = "Words do not answer this: please use the buttons above, or write “stop” to end it."
-_DECIDE_BY_BUTTON = "Words do not decide this: please use the buttons of the approval above."
-_ONLY_IN_FORM = (
-    "The form above asks for a secret: please answer it there, or write “stop” to end it. What you wrote here"
-    " was neither kept nor sent. If it holds the secret, delete your message."
-)
-_TAKEN = "Your answer came after another one, so it was not sent."
-_STOPPED = "Stopped."
-_GOES_ON = "Stopped here. The agent could not be stopped and may still be working."
-_NOT_NEEDED = "The agent went on without an answer."
 _DAY = 86_400.0
 _Spawn = Callable[[Coroutine[Any, Any, None], Question | None], object]
 
@@ -60,18 +60,18 @@ class FormAccess:
     async def refusal(self, form: OpenForm, user: str) -> str | None:
         """Why `user` may not answer; None: they may. Of an approval only approvers, where there are some."""
         if self._clock.wall() - form.opened_at > self._days * _DAY:
-            return _EXPIRED
+            return FORM_EXPIRED
         is_asker = form.user in ("", user)
         approvers = self._policies.of(form.thread.channel).approvers
         is_approval = form.form.kind is FormKind.APPROVAL
         if form.form.is_auth or not approvers or (is_asker and not is_approval):
-            return None if is_asker else _NOT_YOURS
+            return None if is_asker else NOT_YOURS_TO_ANSWER
         if user in approvers:
             return None
         for group in approvers:
             if group.startswith("S") and user in (await self._groups.members(group) or ()):
                 return None
-        return _NOT_AN_APPROVER if is_approval else _NOT_YOURS
+        return NOT_AN_APPROVER if is_approval else NOT_YOURS_TO_ANSWER
 
     async def decides_for_asker(self, form: OpenForm, user: str) -> bool:
         """Whether `user` is an approver of what another person has asked for."""
@@ -119,7 +119,7 @@ class FormHandler:
         """A button below a form, or a modal that was sent. Raises BotError."""
         form = await form_of(self._store, press.handle)
         if form is None or (words := await self._refusal(form, press)) is not None:
-            return FormReply(_UNKNOWN if form is None else words)
+            return FormReply(FORM_FORGOTTEN if form is None else words)
         if press.action.opens_modal and not press.is_submission:
             return FormReply(await self._open(form, press))
         if press.action is FormAction.LINK:
@@ -136,7 +136,7 @@ class FormHandler:
         is_elsewhere = press.channel not in ("", form.thread.channel)
         is_other = form.message is not None and press.message_ts not in ("", form.message.ts)
         if is_elsewhere or is_other or not _fits(form, press):
-            return _UNKNOWN
+            return FORM_FORGOTTEN
         if not form.is_open:
             return _answered(form)
         return await self._access.refusal(form, press.user)
@@ -144,11 +144,11 @@ class FormHandler:
     async def _open(self, form: OpenForm, press: FormPress) -> str | None:
         view = forms.form_view(form.form, form.handle, press.action)
         is_open = await self._notices.open_view(form.turn, press.trigger_id, view)
-        return None if is_open else _NOT_OPENED
+        return None if is_open else FORM_NOT_OPENED
 
     async def _send_link(self, form: OpenForm, press: FormPress) -> str | None:
         client = self._notices.client(self._asked(form, press))
-        return None if await send_sign_in(client, form.form, press.user) else _NO_LINK
+        return None if await send_sign_in(client, form.form, press.user) else LINK_NOT_SENT
 
     async def _give(self, form: OpenForm, press: FormPress, answer: Answer) -> str | None:
         """Accept an answer, once. The question is stored first: what is taken and not asked would be lost."""
@@ -191,14 +191,14 @@ class FormHandler:
             return await self._instead_of_press(asked)
         if asked.answer is None:
             if form.form.has_secrets:
-                return _ONLY_IN_FORM
+                return ONLY_IN_FORM
             if not form.form.takes_words:
-                return _USE_BUTTONS
+                return USE_BUTTONS
             turn.answers(form)
         by, user = replace(asked, attempt=0).key, asked.answered_by or asked.user
         taken = await take_form(self._store, form.handle, by, user, self._clock.wall())
         if taken is not None and taken.taken_by != by:
-            return _TAKEN
+            return FORM_ANSWER_TOO_LATE
         self._observer(FormAnswered(self._clock.monotonic(), asked.key, taken or form))
         if taken is not None and forms.has_controls(form.form):
             under = forms.record_of(form.form, asked.answer, user, taken.ended_at or self._clock.wall())
@@ -214,7 +214,7 @@ class FormHandler:
             return None
         for form in await forms_in(self._store, asked.thread):
             if await self._access.decides_for_asker(form, asked.user):
-                return _DECIDE_BY_BUTTON
+                return DECIDE_BY_BUTTON
         return None
 
     async def words_withheld(self, reply: Question) -> str | None:
@@ -232,7 +232,7 @@ class FormHandler:
         known = await conversation(self._store, self._agent.name, thread)
         told = replace(known, heard=having_heard(known.heard, (reply.ts,), None))
         await save_conversation(self._store, self._agent.name, thread, told, self._clock.wall())
-        return _ONLY_IN_FORM
+        return ONLY_IN_FORM
 
     async def _form_of(self, asked: Question) -> OpenForm | None:
         if asked.handle:
@@ -277,12 +277,12 @@ class FormHandler:
         return True
 
     async def _cancel(self, form: OpenForm) -> None:
-        note = _STOPPED
+        note = FORM_STOPPED
         if form.task_id:
             try:
                 await self._agent.in_conversation(form.thread).task("cancel", form.task_id)
             except AgentError as error:
-                note = _GOES_ON
+                note = FORM_STOPPED_TASK_GOES_ON
                 _log.info("a task was not cancelled: %s", error.brief, extra={"task": form.task_id})
         await self._record(form, forms.note_of_end(note))
 
@@ -296,7 +296,7 @@ class FormHandler:
             _log.error("a form was not closed: %s", error, extra={"turn": turn.record.key})
             return
         if form is not None and form.taken_by == turn.record.key:
-            self._write(form, forms.note_of_end(_NOT_NEEDED))
+            self._write(form, forms.note_of_end(FORM_NOT_NEEDED))
 
     def _write(self, form: OpenForm, under: list[dict[str, Any]]) -> None:
         self._spawn(self._record(form, under), None)
@@ -342,11 +342,11 @@ def _fits(form: OpenForm, press: FormPress) -> bool:
 
 
 def _answered(form: OpenForm | None) -> str:
-    return _ANSWERED.format(who=f" by <@{form.ended_by}>" if form is not None and form.ended_by else "")
+    return FORM_ANSWERED.format(who=f" by <@{form.ended_by}>" if form is not None and form.ended_by else "")
 
 
 def _text(form: OpenForm, answer: Answer) -> str:
     """The answer in words, secrets masked."""
     verdict = {Verdict.APPROVE: ["Approved"], Verdict.REJECT: ["Rejected"], None: []}[answer.verdict]
     lines = [f"{label}: {value}" for label, value in forms.answered_lines(form.form, answer)]
-    return "\n".join([*verdict, *lines]) or "Sent as it was."
+    return "\n".join([*verdict, *lines]) or FORM_SENT_UNCHANGED

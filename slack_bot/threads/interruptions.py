@@ -10,13 +10,12 @@ import logging
 
 from ..agents.agent import Agent
 from ..errors import AgentError
+from ..text.words import NOT_INTERRUPTED
 from ..turn.record import Question
 from .notices import Notices
 from .thread_lines import RunningTurn, Spawn, ThreadLines
 
 _log = logging.getLogger(__name__)
-
-_NOT_INTERRUPTED = "The agent could not be interrupted. Your question is next, when it has answered."
 
 
 class Interruptions:
@@ -53,7 +52,7 @@ class Interruptions:
             _log.info("an answer could not be interrupted: %s", why, extra=fields)
             if not handle.over.is_set():
                 place = question.thread.channel, question.thread.ts, question.user
-                await self._notices.post_ephemeral(*place, _NOT_INTERRUPTED)
+                await self._notices.post_ephemeral(*place, NOT_INTERRUPTED)
             return
         self._lines.refer(question.key, question.thread, task_id)
         handle.interrupted_by = question.user

@@ -18,6 +18,14 @@ from ..slack.status import QueuedReaction
 from ..slack.stream_starts import StreamStartTracker
 from ..slack.surfaces import PostSurface
 from ..slack.turn_client import TurnClient
+from ..text.words import (
+    HOW_TO_ASK,
+    NOT_BEGUN,
+    NOT_TAKEN,
+    PLACE_IN_LINE,
+    RESTARTING,
+    TOO_MANY_WAIT,
+)
 from ..turn.buttons import TurnButton
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import Outcome, Question, is_direct
@@ -25,16 +33,7 @@ from .journal import Journal
 
 log = logging.getLogger(__name__)
 
-RESTARTING = "I am being restarted and could not finish this answer. Please ask again in a minute."
-NOT_BEGUN = "Stopped before the agent had begun."
-TOO_LONG = "This took too long, so I ended it."
-BROKE = "Something went wrong on my side during this answer."
-GIVEN_UP = "I was restarted several times during this answer, so I gave it up."
-_NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
-_TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
-_PLACE = "Your question is number {} in line in this thread."
-_HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
 class Notices:
@@ -104,19 +103,19 @@ class Notices:
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome, reason)
 
     async def hint(self, turn: TurnRecord) -> None:
-        await self.post(turn.question, _HINT)
+        await self.post(turn.question, HOW_TO_ASK)
         await self._journal.end(turn, Outcome.REFUSED)
 
     async def turn_away(self, turn: TurnRecord) -> None:
         """Too many questions wait in the thread."""
         thread = turn.question.thread
-        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
+        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, TOO_MANY_WAIT)
         await self._journal.end(turn, Outcome.REFUSED)
 
     async def tell_place(self, question: Question, place: int) -> None:
         """Others wait before it."""
         where = question.thread.channel, question.thread.ts, question.user
-        await self.post_ephemeral(*where, _PLACE.format(place))
+        await self.post_ephemeral(*where, PLACE_IN_LINE.format(place))
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""
@@ -140,7 +139,7 @@ class Notices:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""
         thread = question.thread
         if not words:
-            await self.notify(question, _NOT_TAKEN)
+            await self.notify(question, NOT_TAKEN)
             return
         # Slack shows nothing private in a thread without replies
         place = "" if thread.ts == question.ts else thread.ts

@@ -26,6 +26,7 @@ from ..text.buffer import TIMER_TOLERANCE, StreamBuffer
 from ..text.compare import contains
 from ..text.ledger import Ledger
 from ..text.sanitize import sanitize, sanitize_beginning, sanitize_in_steps, slices
+from ..text.words import GOES_ON_NOW, THREAD_GONE, WRITING, WRITING_BUSY
 from ..turn import actions
 from ..turn.durations import in_words
 from ..turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
@@ -37,10 +38,6 @@ from ..turn.record import WRONG, Outcome, Question
 from ..turn.sanitize import sanitize_card, sanitize_form
 from .journal import TurnJournal
 
-WRITING = "is writing..."
-BUSY = "is writing; Slack is busy, it follows shortly..."
-"""Shown while an answer waits for the slot to start its stream, at first and for longer."""
-THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _ENDS = (TaskEnded, StreamEnded)
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
@@ -160,7 +157,7 @@ class TurnRunner:
         if is_watched and self._handle.stopped_by is None:
             after = in_words(self._clock.wall() - record.accepted_at)
             asker = f"<@{record.question.user}> " if record.question.user else ""
-            await self._sink.announce(f"{asker}This goes on now, after {after}.")
+            await self._sink.announce(asker + GOES_ON_NOW.format(after))
 
     def _cancel_writes_if_stopped(self) -> None:
         """Who presses Stop does not wait for Slack's budget."""
@@ -369,7 +366,7 @@ class TurnRunner:
             self._is_late = True
             self._wake.set()  # the other surface waits for a slot of its own
             self._delivery.downgrade_surface()
-            await self._sink.show_status(BUSY)
+            await self._sink.show_status(WRITING_BUSY)
 
     async def _sleep_until_due(self) -> None:
         if self._end is not None or self._wake.is_set():

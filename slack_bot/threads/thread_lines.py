@@ -13,10 +13,11 @@ from ..settings.channels import ChannelPolicies, ChannelSettings
 from ..settings.models import TurnSettings
 from ..slack.sink import Sink
 from ..slack.status import QueuedReaction
+from ..text.words import RESTARTING
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from .journal import Journal, TurnJournal
-from .notices import RESTARTING, Notices
+from .notices import Notices
 
 
 @dataclass(slots=True)

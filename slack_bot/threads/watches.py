@@ -18,12 +18,12 @@ from ..clock import Clock
 from ..errors import AgentError, AgentFailed
 from ..observe.logs import log_if_broken
 from ..settings.load import Settings
+from ..text.words import WATCH_GIVEN_UP
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
 
-_GIVEN_UP = "The agent has not finished in all this time. I no longer look for its answer."
 _UNKNOWN_MOST = 2  # answers in a row that must not know the task
 
 
@@ -132,7 +132,7 @@ class Watches:
             is_over = unknown >= _UNKNOWN_MOST or self._clock.wall() >= until
             if found or is_over:
                 await self._end_push(watch.turn)
-                note = FORGOTTEN if unknown >= _UNKNOWN_MOST else _GIVEN_UP
+                note = FORGOTTEN if unknown >= _UNKNOWN_MOST else WATCH_GIVEN_UP
                 self._end(watch, None if found else note)
                 return
             pause = next(intervals, self._intervals[-1])
