@@ -45,7 +45,7 @@ local function passed_time(record, own)
   local open, returned, is_gone = 1, record.later or 0, false
   for id, holder in pairs(record.holders) do
     open = open - holder.share
-    if not all.seen[id] then
+    if not all.seen[id] and id ~= call.id then -- who leaves says itself what it has left
       record.holders[id], is_gone = nil, true
       returned = returned + (holder.left or 0)
     end

@@ -181,6 +181,22 @@ async def test_who_comes_later_gets_its_part_and_who_leaves_gives_it_back(redis_
         assert most_over(one.went, two.went, three.went) < 1
 
 
+async def test_the_tokens_of_who_leaves_are_given_back_once(redis_server: RedisServer) -> None:
+    """A process that is replaced stops its streams, and then leaves."""
+    settings = GovernorSettings(share_interval=0.1)
+    budget = budgets_of(settings)[START]  # 20 at once, and one more in 3.3 s
+    async with replicas(redis_server, 2, settings) as (one, two):
+        stays, leaves = (each.limiter._governor.buckets()[START, ""] for each in (one, two))
+        await until(lambda: min(stays.left(now()), leaves.left(now())) > 9.9)
+        began = now()
+        for each in (one, two):
+            for _ in range(8):
+                await each.call(START)
+        await two.limiter.close()
+        await until(lambda: stays.share > 0.97)
+        assert stays.left(now()) <= budget.burst - 16 + (now() - began) * budget.per_second + 0.1
+
+
 async def test_the_part_of_one_that_died_goes_to_the_others_after_a_while(redis_server: RedisServer) -> None:
     async with replicas(redis_server) as (one, two, three):
         for name, each in zip("abc", (one, two, three), strict=True):
