@@ -26,7 +26,7 @@ _ASKED_OF_YOU = (
 _HELP = r"(?:help (?:me|us)(?: to| with)? )"
 _OBJECT = (
     r"(?! my (?:data|messages?|questions?|history)\b)(?: up| down| out)? "
-    r"(?:(?:me|us|them|him|her|it|this|that|these|those|everything)\b|[\w.]+-[\w-]+|(?:to |for |with )?"
+    r"(?:(?:me|us|them|him|her|it|this|that|these|those|everything|yourself)\b|[\w.]+-[\w-]+|(?:to |for |with )?"
     r"(?:the|my|our|an?|all|some|every|your|two|three|mir|den|die|das|eine?n?)\b)"
 )
 _ERRAND = r"(?:book|reserve|order|remind) (?!of\b|how\b|what\b|when\b)\w"
