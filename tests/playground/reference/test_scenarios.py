@@ -90,7 +90,7 @@ def test_a_knowledge_question_is_searched_read_and_answered_at_length(question: 
         ("how do I deploy to production?", "For production, mount a volume"),
         ("How does streaming work here?", "Streaming means that text appears in the thread"),
         ("What happens when the bot is killed?", "A restart loses nothing that was acknowledged"),
-        ("can I run several replicas?", "Several replicas of the bot share one Redis"),
+        ("can I run several replicas?", "Yes, with one Redis as their store"),
         ("how are rate limits kept?", "Slack limits how often a workspace may be called"),
         ("are there metrics?", "`/livez` and `/readyz` answer probes"),
         ("how do I connect my agent?", "You connect your agent by one setting"),
