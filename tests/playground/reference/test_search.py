@@ -32,6 +32,7 @@ NOTHING = ""
 QUESTIONS = {
     "What this bot is": ["what is this bot?", "Hey! What is this thing?"],
     "What can it do?": [
+        "are you chatgpt?",
         "what can you do for us?",
         "which features are there",
         "why would anyone want this bot",
@@ -53,7 +54,7 @@ QUESTIONS = {
         "agent2agent?",
         "which a2a version is spoken",
     ],
-    "Which model (LLM) does it use?": ["which llm is it", "are you chatgpt?", "can I use my own model"],
+    "Which model (LLM) does it use?": ["which llm is it", "can I use my own model"],
     "Who made it?": ["who built you?", "Who is behind this project", "Wer hat dich gebaut?"],
     "What is it written in?": ["which programming language is it written in?"],
     "What is CAIPE?": ["what is caipe", "my colleague mentioned caipe, how does it relate?"],
