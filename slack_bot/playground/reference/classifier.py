@@ -43,6 +43,10 @@ class Classifier:
         self.labels = tuple(first.split("\t"))
         self._rows = dict(row.split("\t", 1) for row in rows)
 
+    def commonness(self, word: str) -> int:
+        """For and against how many labels `word` speaks: the more texts have it, the more they are."""
+        return self._rows.get(word, "").count(" ") // 2 + (word in self._rows)
+
     def scores(self, text: str) -> dict[str, float]:
         """What speaks for each label; empty where no feature is known."""
         features = features_of(text)

@@ -16,6 +16,17 @@ _ASKS = re.compile(
     r"|darf|läuft|hat|werden|wird)\b",
     re.IGNORECASE,
 )
+_POINTS_BACK = re.compile(
+    r"\A\W*(?:and |or )?(?:have|has|had)\b|\b(?:it|them|that|this|those|these|ones?|there|so)\W*\Z",
+    re.IGNORECASE,
+)
+_NEXT_QUESTION = re.compile(
+    r"[,;]\s+(?:(?:and|but|plus|und|aber)\s)?|\s(?:and|but|plus|und|aber)\s", re.IGNORECASE
+)
+_IF = re.compile(
+    r"\W*(?:and |or |also |so )?(?:if|wenn|falls)\b", re.IGNORECASE
+)  # no question, but its condition
+_FRAGMENT = 2  # words: so few are a part of the question before
 _WONDERS = re.compile(
     r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious"
     r"|explain|show me|question is)\b",
@@ -54,6 +65,21 @@ def asking_clauses(text: str) -> list[str]:
     ] or sentences
     clauses = [clause for sentence in asking for clause in _clauses_of(sentence)]
     return clauses or [text]
+
+
+def questions_in(text: str) -> list[str]:
+    """The questions of `text`, where it is short and asks more than one."""
+    if is_long_story(text):
+        return []
+    clauses = [clause for each in _SENTENCE.split(text) for clause in _NEXT_QUESTION.split(each)]
+    asking = [each.strip() for each in clauses if _ASKS.match(each) and not _IF.match(each)]
+    asking = [each for each in asking if len(each.split()) > _FRAGMENT]
+    return asking if len(asking) > 1 else []
+
+
+def points_back(clause: str) -> bool:
+    """What `clause` asks about was named before it."""
+    return _POINTS_BACK.search(clause) is not None
 
 
 def _clauses_of(sentence: str) -> list[str]:

@@ -26,12 +26,21 @@ _ASKED_OF_YOU = (
 _HELP = r"(?:help (?:me|us)(?: to| with)? )"
 _OBJECT = (
     r"(?! my (?:data|messages?|questions?|history)\b)(?: up| down| out)? "
-    r"(?:(?:me|us|them|him|her|it|this|that|these|those|everything|yourself)\b|[\w.]+-[\w-]+|(?:to |for |with )?"
-    r"(?:the|my|our|an?|all|some|every|your|two|three|mir|den|die|das|eine?n?)\b)"
+    r"(?:(?:me|us|them|him|her|it|this|that|these|those|everything|yourself)\b|[\w.]+-[\w-]+"
+    r"|(?:to |for |with )?(?:the|my|our|an?|all|some|every|your|two|three|mir|den|die|das|eine?n?)\b)"
 )
 _ERRAND = r"(?:book|reserve|order|remind) (?!of\b|how\b|what\b|when\b)\w"
 _ORDER = re.compile(
     rf"\W*{_POLITE}({_ASKED_OF_YOU})?{_POLITE}({_HELP})?(?:(?:{_DO}){_OBJECT}|{_ERRAND})", re.IGNORECASE
+)
+_TABLE = re.compile(
+    rf"\A\W*{_POLITE}(?:{_ASKED_OF_YOU}|id like |i (?:would like|want|need) )?{_POLITE}"
+    r"(?:(?:make|give|show|draw|create|build|write|print|generate|get|do|prepare)(?: (?:me|us))? )?"
+    r"(?:an?|the|one) (?:\w+ ){0,2}?(?:tables?|matrix)\b"
+    r"(?: (?:of|with|about|for|on|that|which|listing|showing))?"
+    r"|\A(?!\W*(?:can|could|does|do|did|is|are|will|would|how|why|when|where)\b(?! you\b))(?P<before>.*)"
+    r"\W(?:in|as|into)(?: form of)?(?: an?| one)? (?:\w+ )?(?:table|matrix)(?: form(?:at)?)?\W*\Z",
+    re.IGNORECASE,
 )
 _DEMONSTRATIONS = {
     "`deploy the bot` shows how an agent asks back first": (
@@ -49,6 +58,7 @@ _DEMONSTRATIONS = {
     "`show me a file` shows one": r"files?|pdf|excel|spreadsheet|program|script",
     "`write a long answer` shows one": r"long (?:answer|text|story|essay)",
 }
+_NO_TABLE = "I cannot make a table: I show sections of the guide as they are."
 
 
 def is_order(question: str) -> bool:
@@ -61,6 +71,22 @@ def is_plain_order(question: str) -> bool:
     """An order that cannot be meant as a question of what is possible."""
     order = _ORDER.match(question)
     return is_order(question) and order is not None and (order[1] is None or order[2] is not None)
+
+
+def topic_of_table(question: str) -> str:
+    """What a table is wanted of; empty where none is, or it is not said of what."""
+    text = re.sub(r"['’]", "", question)
+    found = _TABLE.search(text)
+    return f"{found['before'] or ''}{text[found.end() :]}".strip(" ?.!") if found else ""
+
+
+def table_reply(answer: PageSection | None, near: Sequence[PageSection]) -> str:
+    """That no table is made, and what is known of the matter; a table that stands in the guide is shown."""
+    if answer is not None:
+        is_one = "\n|" in answer.text
+        return f"{answer.text}\n" if is_one else f"{_NO_TABLE} This is what I know:\n\n{answer.text}\n"
+    known = [f"Near it is *{each.heading}* {each.first_sentence}" for each in near[:1]]
+    return "\n\n".join([_NO_TABLE, *(known or ["I do not know anything about that either."])]) + "\n"
 
 
 def order_reply(question: str, near: Sequence[PageSection]) -> str:

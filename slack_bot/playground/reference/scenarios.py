@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count, cycle
 from typing import TypeAlias
 
-from .orders import is_order, is_plain_order, order_reply
+from .orders import is_order, is_plain_order, order_reply, table_reply, topic_of_table
 from .pages import PageSection, words_of
 from .search import Hit, Library
 from .small_talk import has_code, is_small_talk, joke_for, language_note, small_talk, wants_joke
@@ -107,6 +107,7 @@ THOROUGH = re.compile(r"\b(everything (about|on)|thorough(ly)?|in depth)\b", re.
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
+_MARKS = re.compile(r"[*_`~<>\[\]|]+")  # of Markdown
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
 
@@ -155,6 +156,8 @@ def _think(question: str, library: Library, reply: str | None, is_detailed: bool
 
 
 def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
+    if topic := topic_of_table(question):
+        return _tell_of_table(topic, library)
     hits = library.search(question)
     talks = is_small_talk(question) or (has_code(question) and library.error_in(question) is None)
     orders = is_order(question) or (not hits and library.kind_of(question) in _ORDERS)
@@ -181,6 +184,12 @@ def _joke(question: str) -> Thought:
 def _refuse(order: str, near: Sequence[PageSection]) -> Thought:
     yield "That is nothing I can do."
     yield WriteMove(order_reply(order, near))
+
+
+def _tell_of_table(topic: str, library: Library) -> Thought:
+    yield "I make no tables, but I look what I know of it."
+    answer = next((hit.section for hit in library.search(topic)), None)
+    yield WriteMove(table_reply(answer, library.near(topic)))
 
 
 def _decline(question: str, library: Library) -> Thought:
@@ -347,9 +356,17 @@ def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool)
     parts = [language_note(question), first.text]
     for section in more:
         parts += [f"## {section.heading}", section.text]
+    parts += [_said_of_rest(clause, library) for clause in library.unanswered(question)]
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _said_of_rest(clause: str, library: Library) -> str:
+    """That a part of the question is not answered, and what comes near to it."""
+    said = f"To *{re.sub(_MARKS, '', clause).strip()}* I do not know the answer."
+    near = library.near(clause)[:1]
+    return " ".join([said, *(f"Near it is *{each.heading}* {each.first_sentence}" for each in near)])
 
 
 def _not_exactly(question: str, near: PageSection) -> str:

@@ -10,15 +10,16 @@ comes nearest can be named. Each clause that asks is heard alone as well.
 import gzip
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 
 from .classifier import Classifier
-from .clauses import asking_clauses, is_long_story, point_of, without_code
+from .clauses import asking_clauses, is_long_story, point_of, points_back, questions_in, without_code
 from .pages import PageSection, sections, words_of
 from .ranking import Ranking
+from .spelling import spelled
 from .subjects import Subjects, bundled_subjects
 
 _BEST, _NEAREST = 5, 2  # sections that a search finds, and that are named where nothing fits
@@ -51,9 +52,12 @@ _FULL_SCORE = 12.0  # of words: a lower one adds less
 _LEAST_SCORE, _LEAD_OF_NONE = 0.45, 0.3
 _PAIR_SCORE = 0.6
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3
+_PART_SCORE = 0.7  # what one of several questions must have
+_AMONG = 3  # labels that a clause must be near to, to be answered by what the whole is
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
 _NEAR, _NEAR_TALK = 0.15, 0.6  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
+_LISTED = 50  # so well a word is known that the lists of subjects have: no other is much better known
 _KIND = "-"  # how the label of a kind of talk begins
 
 
@@ -195,7 +199,11 @@ class Library:
 
     def _question_in(self, query: str) -> str:
         """`query` without code, addresses and what is said besides; of a long story its point."""
-        return point_of(self._besides.sub(" ", without_code(query)))
+        return spelled(point_of(self._besides.sub(" ", without_code(query))), self._commonness)
+
+    def _commonness(self, word: str) -> int:
+        """How well `word` is known."""
+        return _LISTED if self._subjects.lists(word) else self._model.commonness(word)
 
     def _answers(self, query: str) -> list[Hit]:
         """The sections that answer `query`, one for each thing it asks."""
@@ -216,14 +224,32 @@ class Library:
         topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
-            if clause != text:
-                verdict = self._verdict(clause)
-                if verdict.is_ahead(_OWN_SCORE, _OWN_LEAD):
-                    found |= {hit.section.topic: hit for hit in self._clear(verdict)}
+            if clause != text and (verdict := self._verdict(clause)).is_ahead(_OWN_SCORE, _OWN_LEAD):
+                found |= {hit.section.topic: hit for hit in self._clear(verdict)}
+        for part in questions_in(text)[:_CLAUSES]:
+            if (verdict := self._verdict(part)).is_ahead(_PART_SCORE, 0.0):
+                found |= {hit.section.topic: hit for hit in self._clear(verdict)[:1]}
         others = [hit for topic, hit in found.items() if topic not in topics]
         first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
         overtaking = [hit for hit in others if hit.score >= first]
         return overtaking + whole + [hit for hit in others if hit.score < first]
+
+    def unanswered(self, query: str) -> list[str]:
+        """The questions in `query` that no section answers, where it asks several."""
+        text = self._question_in(query)
+        parts = [] if self.error_in(query) else questions_in(text)[:_CLAUSES]
+        topics = {hit.section.topic for hit in self._answers(query)}
+        return [each for each in parts if self._stands_alone(each) and not self._is_about(each, topics)]
+
+    def _is_about(self, clause: str, topics: Container[str]) -> bool:
+        """One of `topics` is among what comes nearest to `clause`."""
+        near = self._verdict(clause).ranked[:_AMONG]
+        return any(label in self._named and self._named[label].topic in topics for label, _ in near)
+
+    def _stands_alone(self, clause: str) -> bool:
+        """`clause` names what it asks about, and does not only point to it."""
+        words = {word for word in words_of(clause) if word not in self._everyday}
+        return len(words) >= _ENOUGH and not points_back(clause)
 
     def _says_enough(self, clause: str) -> bool:
         """`clause` can be understood without what stands before it."""

@@ -68,7 +68,8 @@ _FOLLOW_UP = re.compile(
     r"( (that|it|this|me|in|with|again|simpler|easier|simple|words|please|other|on|more|details?|plain"
     r"|english))*"
     r"|((and|but|so|ok|okay)\W+)*(how|where|when|why) (do|can|could|should|would) (i|we|you) "
-    r"(change|do|set|fix|find|use|get|turn off|switch off|disable|enable|undo|try|avoid|prevent) (that|this|it)"
+    r"(change|do|set|fix|find|use|get|turn off|switch off|disable|enable|undo|try|avoid|prevent)"
+    r" (that|this|it)"
     r"|(and|but|so) (in|for|with) (the|that|this) (other )?(case|situation|one)|(and|but) (otherwise|if not)"
     r")( please)?\W*\Z",
     re.IGNORECASE,

@@ -208,6 +208,10 @@ class Subjects:
         """The subjects that `text` names."""
         return self._read(text).named
 
+    def lists(self, word: str) -> bool:
+        """`word` belongs to a subject or is a plain one, as it is spelled."""
+        return word in self._listed
+
     def words_in(self, text: str) -> list[str]:
         """The words of `text`, with one word for all that mean the same, and spelled as the lists have it."""
         words = [self._spelled(word) for word in words_of(_TEAMS.sub("msteams", text))[:_MOST_WORDS]]

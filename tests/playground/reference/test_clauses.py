@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from slack_bot.playground.reference.clauses import asking_clauses, is_long_story, point_of, without_code
+import pytest
+
+from slack_bot.playground.reference.clauses import (
+    asking_clauses,
+    is_long_story,
+    point_of,
+    points_back,
+    questions_in,
+    without_code,
+)
 
 
 def test_the_clauses_that_ask_are_found_among_others() -> None:
@@ -24,3 +33,24 @@ def test_of_a_long_story_the_point_is_kept() -> None:
 def test_code_and_addresses_are_left_out() -> None:
     assert without_code("see https://example.org/x now").split() == ["see", "now"]
     assert without_code("before\n```\nredis\n```\nafter").split() == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        ("Is it free, and is it secure?", ["Is it free", "is it secure?"]),
+        ("Is it free? Does it speak Dutch?", ["Is it free?", "Does it speak Dutch?"]),
+        ("what is it and who made it", ["what is it", "who made it"]),
+        ("If I press Stop, does the agent end?", []),
+        ("is it free, and why?", []),
+        ("where is my data", []),
+        ("word " * 50 + "Is it free, and is it secure?", []),
+    ],
+)
+def test_the_questions_of_a_text_that_asks_several(text: str, questions: list[str]) -> None:
+    assert questions_in(text) == questions
+
+
+def test_what_points_back_cannot_stand_alone() -> None:
+    assert points_back("can I change it?") and points_back("have the agent read a file")
+    assert not points_back("is it secure?")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.playground.reference.agent import load_knowledge
-from slack_bot.playground.reference.orders import is_order, is_plain_order, order_reply
+from slack_bot.playground.reference.orders import (
+    is_order,
+    is_plain_order,
+    order_reply,
+    table_reply,
+    topic_of_table,
+)
 from slack_bot.playground.reference.search import Library
 
 GUIDE = Library(load_knowledge())
@@ -81,3 +87,32 @@ def test_what_is_known_of_it_is_one_sentence() -> None:
         "What I know of it: *Deploying to staging* For staging, create a Slack app of its own in a test "
         "workspace, so that nobody mentions the wrong bot.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Make me a table of all environment variables", "all environment variables"),
+        ("give me a table comparing SQLite and Redis", "comparing SQLite and Redis"),
+        ("I'd like a table of the A2A versions", "the A2A versions"),
+        ("can you list all settings as a table?", "can you list all settings"),
+        ("compare A2A and MCP in a table", "compare A2A and MCP"),
+        ("show me a table", ""),
+        ("does it support tables?", ""),
+        ("does the agent send its figures in a table?", ""),
+        ("why is my table shown as code", ""),
+    ],
+)
+def test_a_table_of_something_is_wanted(question: str, topic: str) -> None:
+    assert topic_of_table(question) == topic
+
+
+def test_a_table_is_shown_where_the_guide_has_one_and_else_it_is_said_that_none_is_made() -> None:
+    with_table, other = (
+        GUIDE.search(each)[0].section for each in ("The most important settings", "Who made it?")
+    )
+    assert table_reply(with_table, []).startswith("Four that are changed")
+    assert table_reply(other, []).startswith("I cannot make a table")
+    assert other.text in table_reply(other, [])
+    assert "Near it is *Who made it?*" in table_reply(None, [other])
+    assert "I do not know anything" in table_reply(None, [])

@@ -244,6 +244,18 @@ def test_an_order_is_refused_with_what_is_known_of_it() -> None:
     assert "What I know of it" not in answer(run("write me a poem"))
 
 
+def test_a_part_of_a_question_that_has_no_answer_is_named() -> None:
+    said = answer(run("how do I deploy it, and what's the *capital* of Australia?"))
+    assert said.startswith("Deploy it as one process")
+    assert "To *what's the capital of Australia?* I do not know the answer." in said
+
+
+def test_a_table_of_something_is_not_made_but_what_is_known_is_said() -> None:
+    said = answer(run("make me a table of all settings"))
+    assert said.startswith("I cannot make a table")
+    assert ".env.example" in said
+
+
 def test_a_joke_needs_no_tools_and_no_plan() -> None:
     moves = run("tell me a joke")
     assert not used(moves)

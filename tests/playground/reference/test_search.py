@@ -87,6 +87,7 @@ QUESTIONS = {
     "How was it tested?": ["is it production ready?", "how well is this tested"],
     "Cost and licence": [
         "what does it cost",
+        "hwo mcuh dose it csot",
         "is it free for 500 people?",
         "MIT or Apache?",
         "Was kostet der Bot?",
@@ -179,7 +180,7 @@ QUESTIONS = {
     "When the bot is restarted or killed": ["what happens when the pod is killed in the middle of an answer"],
     "Several replicas and Redis": ["can I run three replicas"],
     "Rate limits of Slack": ["what about slack's rate limits", "how do you handle a 429"],
-    "How many questions may I ask?": ["how many questions may I ask per day"],
+    "How many questions may I ask?": ["how many questions may I ask per day", "is there a rate limit?"],
     "How many people can use it at once?": [
         "how many users can it serve at the same time",
         "how many concurrent users can one instance take",
@@ -308,6 +309,28 @@ def test_what_is_said_besides_changes_nothing(question: str) -> None:
 )
 def test_each_half_of_a_question_has_its_answer(question: str, headings: list[str]) -> None:
     assert sorted(answers(question)) == sorted(headings)
+
+
+@pytest.mark.parametrize(
+    ("question", "headings", "unanswered"),
+    [
+        ("Is it free, and is it secure?", ["Cost and licence", "Is it safe?"], []),
+        (
+            "What's the capital of Australia, and how do I deploy it?",
+            ["How do I deploy it?"],
+            ["What's the capital of Australia"],
+        ),
+        ("can I attach a PDF and have the agent read it?", ["Can I share a file?"], []),
+        ("how do I deploy it?", ["How do I deploy it?"], []),
+        ("My printer is broken, how do I fix it?", [], []),
+    ],
+)
+def test_a_part_of_a_question_that_has_no_answer_is_named(
+    question: str, headings: list[str], unanswered: list[str]
+) -> None:
+    topics = {hit.section.topic for hit in GUIDE.search(question) if hit.is_answer}
+    assert sorted(topics) == headings
+    assert GUIDE.unanswered(question) == unanswered
 
 
 def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
