@@ -9,8 +9,8 @@ A text that begins with everything known is a snapshot and adds its rest; any ot
 - Without `append`, a text that the last deltas made together is a repetition (ADK). One that has all deltas
   in it, and ends with the last of them, is the whole: others were missed while the connection was cut.
 - A text that begins with all of the last one is a snapshot too, whatever came before (an agent that narrates
-  token by token and answers in growing texts). Where that last one says little, the texts are held until the
-  chain is long enough, or broken.
+  token by token and answers in growing texts). Where that last one says little, or a word within a line, the
+  texts are held until the chain is long enough, or broken.
 - After two snapshots, the last of which ends a sentence, a text that is none begins the agent's next text
   (LangGraph, after a tool).
 
@@ -134,8 +134,16 @@ class DeltaDetector:
     def _is_proven_by(self, text: str) -> bool:
         """`text`, which extends the last one, does not do so by chance."""
         links = len(self._chain) + (not self._is_apart)
+        if links >= _LEAST_LINKS:
+            return _is_text(text)
         last = self._chain[-1] if self._chain else self._last
-        return (_is_text(last) and not last[0].isspace()) or (links >= _LEAST_LINKS and _is_text(text))
+        begins = self._is_apart or self._begins_line()
+        return _is_text(last) and not last[0].isspace() and (begins or len(last) >= _PROVES)
+
+    def _begins_line(self) -> bool:
+        """The last text follows a sentence or a line end. Within a line a word may well be said twice."""
+        end = self.text[: self.size - len(self._last)].rstrip(" ")[-1:]
+        return end in {"", "\n"} or end in LINE_ENDS
 
     def _is_glued(self, text: str) -> bool:
         """A token right behind a sentence: no model goes on so, but another text may begin so."""

@@ -228,6 +228,11 @@ IN_TOKENS = ("Let ", "me ", "look.")
         (("a ", "b", "bc", "bcd", "bcd e"), "a bbcbcdbcd e"),
         (("We ", "In", "In ", "dia"), "We InIn dia"),
         ((*IN_TOKENS, "I", "In", "two"), "Let me look.IIntwo"),
+        (("| web | ", "running ", "running | ", "3 |"), "| web | running running | 3 |"),
+        (("| web | ", "running ", "running | 3", " |"), "| web | running running | 3 |"),
+        (("| web |\n", "running ", "running on", "running on 3"), "| web |\nrunning on 3"),
+        (("Look.", " ", "Found it", "Found it today"), "Look. Found it today"),
+        (("See ", "the pods of all clusters", "the pods of all clusters."), "See the pods of all clusters."),
     ],
 )
 def test_what_begins_with_all_of_the_last_text_is_a_snapshot_however_the_turn_began(
