@@ -50,8 +50,7 @@ from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.collection import Ages, Collection
 from .store.contracts import Store
-from .store.forms import FORMS
-from .store.knowledge import CONVERSATIONS, OVERHEARD, PROFILES, THREADS, Profiles
+from .store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, THREADS, Profiles
 from .store.stores import StoreOptions, open_store
 from .threads.dispatch import TurnDispatcher
 
@@ -129,14 +128,14 @@ async def build(
             store = await open_store(store_options(settings.store), outage)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
+        profiles = Profiles(store)
         if slack_session is None:
             # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
-        traceparent = partial(traceparent_of, observers)
-        agent = Agent(http, settings.agent, clock, health, Profiles(store), traceparent)
-        agent.load_profile(await Profiles(store).profile(agent.name))
+        agent = Agent(http, settings.agent, clock, health, profiles, partial(traceparent_of, observers))
+        agent.load_profile(await profiles.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)

@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -29,7 +30,7 @@ from ..turn.extras import (
 )
 from ..turn.sanitize import sanitize_extra, sanitize_sources
 from ..web.addresses import may_fetch
-from ..web.fetch import NotFetched, WebFetcher, WebFile
+from ..web.fetch import WebFetcher, WebFile
 from . import blocks
 from .blocks import Block, TextForm
 from .charts import chart_block
@@ -66,7 +67,6 @@ class ExtraSurface:
         self._waiting: list[Extra] = []
         self._messages = 0  # in the thread, with extras in them
         self.sources: list[Source] = []
-        self.fetcher: WebFetcher | None = None
         self._web = WebSettings()
         self._known: dict[str, ExtraRecord] = {}
         self._keep_all: OnChange = _keep_nothing
@@ -74,7 +74,12 @@ class ExtraSurface:
     def begin(self, records: Iterable[ExtraRecord], keep: OnChange, web: WebSettings) -> None:
         """Another process showed these. `keep` is called with all that is there, before more is shown."""
         self._known, self._keep_all = {record.key: record for record in records}, keep
-        self._web, self.fetcher = web, WebFetcher(web)
+        self._web = web
+
+    @cached_property
+    def fetcher(self) -> WebFetcher:
+        """Few answers need one."""
+        return WebFetcher(self._web)
 
     @property
     def is_empty(self) -> bool:
@@ -221,7 +226,7 @@ class ExtraSurface:
     async def _linked(self, key: str, file: LinkedFile) -> CallResult:
         """The link to it stands in the text, so that it is not there is said once, and no more."""
         kinds = ("image/",) if file.is_image else ()
-        found = NotFetched("") if self.fetcher is None else await self.fetcher.fetch(file.url, kinds)
+        found = await self.fetcher.fetch(file.url, kinds)
         if isinstance(found, WebFile):
             name = file.name or PurePosixPath(urlsplit(file.url).path).name
             return await self._files([(OutFile(name, found.media_type, found.content, file.description), 0)])

@@ -143,11 +143,6 @@ def name_of(key: Key) -> str:
     return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
 
 
-def thread_key(thread: ThreadKey) -> Key:
-    """A thread as a key, or a part of one."""
-    return thread.team, thread.channel, thread.ts
-
-
 def key_of(name: str) -> Key:
     """The key that `name_of` writes."""
     return tuple(json.loads(name))

@@ -1,4 +1,4 @@
-"""PURE. What is known of threads and of agents: contexts, who is heard, what was said, what was learned."""
+"""PURE. What is kept of threads and of agents: contexts, who is heard, what was said, forms, facts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from ..turn.open_form import OpenForm
 from ..turn.quotes import Heard, ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .collection import Collection, CollectionStore, KeptPerson, Key, thread_key
+from .collection import Collection, CollectionStore, KeptPerson, Key
 
 MOST_WAITS = 20
 
@@ -85,14 +86,14 @@ CONVERSATIONS = Collection(
 
 async def conversation(store: CollectionStore, agent: str, thread: ThreadKey) -> Conversation:
     """What is known of a thread. Raises StoreError."""
-    return await store.get(CONVERSATIONS, (agent, *thread_key(thread))) or Conversation()
+    return await store.get(CONVERSATIONS, (agent, *thread.parts)) or Conversation()
 
 
 async def save_conversation(
     store: CollectionStore, agent: str, thread: ThreadKey, known: Conversation, now: float
 ) -> None:
     """Replace what is known of a thread. Raises StoreError."""
-    await store.change(CONVERSATIONS, (agent, *thread_key(thread)), lambda _: known, now)
+    await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: known, now)
 
 
 PROFILES: Collection[dict[str, str]] = Collection("profiles", dict[str, str])
@@ -150,10 +151,10 @@ async def overhear(
     def put(known: ThreadMessage | None) -> ThreadMessage | None:
         return message if is_change or known is None else None
 
-    changed = await store.change(OVERHEARD, (*thread_key(thread), message.ts), put, now)
+    changed = await store.change(OVERHEARD, (*thread.parts, message.ts), put, now)
     if changed.before is None:
         surplus = (await overheard(store, thread))[:-most]
-        await store.remove(OVERHEARD, *((*thread_key(thread), each.ts) for each in surplus))
+        await store.remove(OVERHEARD, *((*thread.parts, each.ts) for each in surplus))
 
 
 THREADS = Collection(
@@ -165,3 +166,48 @@ THREADS = Collection(
     label="threads listened to",
 )
 """Whose words in a thread are questions without a mention: by thread."""
+
+
+def _people_of_form(_: Key, form: OpenForm) -> list[KeptPerson]:
+    return [KeptPerson(user, form.thread.team) for user in (form.user, form.ended_by) if user]
+
+
+FORMS = Collection(
+    "forms",
+    OpenForm,
+    age=lambda ages: ages.forms,
+    since=lambda form: form.opened_at,
+    thread=lambda _, form: form.thread,
+    people=_people_of_form,
+    by_thread=True,
+    by_person=True,
+    label="forms",
+)
+"""By handle."""
+
+
+async def open_form(store: CollectionStore, form: OpenForm, now: float) -> None:
+    """Store a form, or replace it while it is open (`OpenForm.put`). Raises StoreError."""
+    await store.change(FORMS, (form.handle,), lambda known: form if known is None else known.put(form), now)
+
+
+async def form_of(store: CollectionStore, handle: str) -> OpenForm | None:
+    """The form with this handle; None: it is not kept, or no longer. Raises StoreError."""
+    return await store.get(FORMS, (handle,))
+
+
+async def forms_in(store: CollectionStore, thread: ThreadKey) -> list[OpenForm]:
+    """Those of a thread, the oldest first. Raises StoreError."""
+    return await store.in_thread(FORMS, thread)
+
+
+async def open_forms_of(store: CollectionStore, user: str, team: str) -> list[OpenForm]:
+    """Those without an answer that `user` was asked, the oldest first. Raises StoreError."""
+    theirs = await store.of_person(FORMS, KeptPerson(user, team))
+    return [form for form in theirs if form.is_open and form.user == user]
+
+
+async def take_form(store: CollectionStore, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+    """End a form, if it is open (`OpenForm.taken`). Returns it as it is then. Raises StoreError."""
+    taken = await store.change(FORMS, (handle,), lambda known: known and known.taken(by, user, at), at)
+    return taken.after

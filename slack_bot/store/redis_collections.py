@@ -21,7 +21,6 @@ from .collection import (
     R,
     key_of,
     name_of,
-    thread_key,
 )
 from .redis_calls import RedisCalls
 from .redis_format import PREFIX
@@ -199,7 +198,7 @@ def _in_order(collection: Collection[R], found: list[tuple[Key, R]]) -> list[R]:
 
 
 def _of_thread(collection: Collection[Any], thread: ThreadKey) -> str:
-    return f"{PREFIX}of_thread:{collection.name}:{name_of(thread_key(thread))}"
+    return f"{PREFIX}of_thread:{collection.name}:{name_of(thread.parts)}"
 
 
 def _of_person(collection: Collection[Any], person: KeptPerson) -> str:

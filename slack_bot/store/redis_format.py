@@ -26,7 +26,7 @@ def turn_of(fields: Mapping[str, str]) -> TurnRecord:
 
 def name_of(thread: ThreadKey) -> str:
     """As part of a key."""
-    return json.dumps([thread.team, thread.channel, thread.ts])
+    return json.dumps(thread.parts)
 
 
 def thread_of(name: str) -> ThreadKey:

@@ -54,7 +54,7 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
             " WHERE turns.accepted_at <= ?8"
         )
         oldest = turn.accepted_at - self._ages.dedupe
-        place = turn.key, thread.team, thread.channel, thread.ts, question.user
+        place = turn.key, *thread.parts, question.user
         return await self._write(statement, *place, turn.accepted_at, _json(turn), oldest) > 0
 
     async def withdraw(self, key: str) -> None:
@@ -112,7 +112,7 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         found = await self._read(
             "SELECT ts FROM messages JOIN turns ON turn = key WHERE team = ? AND channel = ? AND thread = ?",
-            *(thread.team, thread.channel, thread.ts),
+            *thread.parts,
         )
         return frozenset(ts for (ts,) in found)
 

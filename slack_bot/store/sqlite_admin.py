@@ -132,7 +132,7 @@ def _erase_record(
 
 def _running_in(connection: sqlite3.Connection, thread: ThreadKey) -> list[str]:
     there = f"SELECT key FROM turns WHERE {_RUNNING} AND (team, channel, thread) = (?, ?, ?)"
-    return [key for (key,) in connection.execute(there, (thread.team, thread.channel, thread.ts))]
+    return [key for (key,) in connection.execute(there, thread.parts)]
 
 
 def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bool) -> None:

@@ -62,7 +62,7 @@ class SqliteCollections(SqliteFile, CollectionStore):
             "SELECT key, data FROM records INDEXED BY records_by_thread"
             " WHERE collection = ? AND team = ? AND channel = ? AND thread = ?"
         )
-        return await self._in_order(collection, there, thread.team, thread.channel, thread.ts)
+        return await self._in_order(collection, there, *thread.parts)
 
     async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:
         theirs = f"{_FOUND} AND key IN (SELECT key FROM people WHERE (collection, user, team) = (?, ?, ?))"
@@ -106,7 +106,7 @@ def find(connection: sqlite3.Connection, collection: Collection[R], key: Key) ->
 def put(connection: sqlite3.Connection, collection: Collection[R], key: Key, record: R, now: float) -> None:
     """Store a record, in a transaction."""
     thread = collection.thread_of(key, record)
-    place = (None, None, None) if thread is None else (thread.team, thread.channel, thread.ts)
+    place = (None, None, None) if thread is None else thread.parts
     at, due = (
         collection.since(record) if collection.since else now,
         collection.due(record) if collection.due else None,

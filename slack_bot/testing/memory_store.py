@@ -97,10 +97,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         return None if found is None else found[0]
 
     async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
-        before = await self.get(collection, key)
+        there = self._of(collection)
+        before, _ = there.get(key, (None, now))
         after = revise(before)
         if after is not None:
-            self._of(collection)[key] = after, now
+            there[key] = after, now
         return Changed(before, before if after is None else after)
 
     async def remove(self, collection: Collection[R], *keys: Key) -> None:

@@ -1,6 +1,6 @@
-"""PURE. What readers are told in Slack, by the place where they see it."""
+"""PURE. The words that readers see in Slack, by the place where they see them."""
 
-# What an answer ends with where its turn could not go on, and what its asker is told before it begins.
+# What an answer ends with where its turn could not go on, and what its asker reads before it begins.
 RESTARTING = "I am being restarted and could not finish this answer. Please ask again in a minute."
 NOT_BEGUN = "Stopped before the agent had begun."
 TOO_LONG = "This took too long, so I ended it."
@@ -50,7 +50,7 @@ READS_ALONG_NO_MORE = "I no longer read along in this thread. Mention me to go o
 STOP_LISTENING_LABEL = "Stop listening"
 THREAD_FORGOTTEN = 'I no longer know this thread. Write "stop listening" there.'
 
-# Replies to answers of forms, and what stands in a form that is over.
+# Replies to answers of forms, and the words of a form that is over.
 FORM_FORGOTTEN = "I no longer know this form. Please ask the question again."
 FORM_EXPIRED = "This form is too old to be answered. Please ask the question again."
 FORM_ANSWERED = "This was answered already{who}."

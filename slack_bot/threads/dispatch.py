@@ -425,13 +425,12 @@ class TurnDispatcher:
         return False
 
     async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
-        clock, observer, sink = self._clock, self._observer, running.sink
-        sink.listens_to = partial(self.follow.listens_to, journal.question)
-        given = sink, self._settings, clock, observer, running.handle, self._look_around
+        question, sink = journal.question, running.sink
+        sink.listens_to = partial(self.follow.listens_to, question)
+        given = sink, self._settings, self._clock, self._observer, running.handle, self._look_around
         runner = TurnRunner(journal, self._agent, *given)
         running.unseen_since = lambda: runner.unseen_since
-        workspace = workspace_name(journal.question.thread.team)
-        sink.know_workspace(known := await self._known_of(workspace))
+        sink.know_workspace(known := await self._known_of(question.thread.team))
         ended = await runner.run()
         await journal.shown(sink.delivery.records)
         outcome = Outcome(ended.outcome)
@@ -442,11 +441,12 @@ class TurnDispatcher:
             why = ended.reason or "", ended.said
             await journal.end(outcome, ended.awaiting_task_id, ended.trace_id, *why)
             if outcome is not Outcome.ASKED:
-                self.controls.ended(journal.question)
+                self.controls.ended(question)
                 await self.forms.close(journal)
-        await self.follow.answered(journal.question, is_told=outcome.has_completed)
+        await self.follow.answered(question, is_told=outcome.has_completed)
         await self._save_facts(self._agent.name, self._agent.profile)
-        await self._save_facts(workspace, dict(sink.workspace.items() - known.items()))
+        if learned := dict(sink.workspace.items() - known.items()):
+            await self._save_facts(workspace_name(question.thread.team), learned)
 
     async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
@@ -457,9 +457,9 @@ class TurnDispatcher:
             self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
         return around
 
-    async def _known_of(self, whose: str) -> dict[str, str]:
+    async def _known_of(self, team: str) -> dict[str, str]:
         try:
-            return await self._profiles.profile(whose)
+            return await self._profiles.profile(workspace_name(team))
         except StoreError as error:
             log.error("what is known of the workspace was not read: %s", error)
             return {}

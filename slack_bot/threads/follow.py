@@ -11,7 +11,7 @@ from typing import Any
 from ..clock import Clock
 from ..errors import StoreError
 from ..settings.channels import ChannelPolicies
-from ..store.collection import Change, CollectionStore, thread_key
+from ..store.collection import Change, CollectionStore
 from ..store.knowledge import THREADS
 from ..text.words import MENTION_NEEDED, READS_ALONG, READS_ALONG_NO_MORE, STOP_LISTENING_LABEL
 from ..turn.buttons import TurnButton
@@ -138,11 +138,11 @@ class FollowedThreads:
         return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
 
     async def _change(self, thread: ThreadKey, revise: Change[ThreadState]) -> ThreadState | None:
-        changed = await self._store.change(THREADS, thread_key(thread), revise, self._clock.wall())
+        changed = await self._store.change(THREADS, thread.parts, revise, self._clock.wall())
         return changed.before
 
     async def _state_of(self, thread: ThreadKey) -> ThreadState | None:
-        return await self._store.get(THREADS, thread_key(thread))
+        return await self._store.get(THREADS, thread.parts)
 
     def _tell_asker(self, before: ThreadState | None, message: Question) -> None:
         """Once: when somebody else has written for the first time."""

@@ -18,8 +18,7 @@ from ..slack import forms
 from ..slack.form_messages import send_sign_in, write_record
 from ..slack.people import People
 from ..store.contracts import Store
-from ..store.forms import form_of, forms_in, take_form
-from ..store.knowledge import conversation, save_conversation
+from ..store.knowledge import conversation, form_of, forms_in, save_conversation, take_form
 from ..text.words import (
     DECIDE_BY_BUTTON,
     FORM_ANSWER_TOO_LATE,
@@ -184,8 +183,8 @@ class FormHandler:
         """The form that the question answers is taken for it. Else what its asker is told: then the question
         is not asked. Raises StoreError.
         """
-        asked, record = turn.question, turn.record
-        if record.stage is not Stage.ACCEPTED:
+        asked = turn.record.question
+        if turn.record.stage is not Stage.ACCEPTED:
             return None
         if (form := await self._form_of(asked)) is None:
             return await self._instead_of_press(asked)
@@ -244,7 +243,7 @@ class FormHandler:
 
     async def is_stop(self, turn: TurnJournal) -> bool:
         """The asker ends the task that waits, in the word that ends answers."""
-        asked = turn.question
+        asked = turn.record.question
         if asked.answer is not None or not asked.is_stop_word or turn.record.stage is not Stage.ACCEPTED:
             return False
         form = await self._form_of(asked)

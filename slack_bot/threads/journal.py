@@ -13,8 +13,7 @@ from dataclasses import replace
 from ..clock import Clock
 from ..errors import StoreError
 from ..store.contracts import Store
-from ..store.forms import forms_in, open_form
-from ..store.knowledge import Conversation, conversation, save_conversation
+from ..store.knowledge import Conversation, conversation, forms_in, open_form, save_conversation
 from ..turn.extras import ExtraRecord
 from ..turn.form import Form
 from ..turn.open_form import OpenForm

@@ -86,7 +86,7 @@ class TurnRunner:
         self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
             self._question,
-            agent.in_conversation(journal.question.thread, journal.question.key),
+            agent.in_conversation(self._question.thread, self._question.key),
             settings.agent,
             clock,
             handle,

@@ -61,6 +61,11 @@ class ThreadKey:
     channel: str
     ts: str
 
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """`ThreadKey(*parts)` is this one again."""
+        return self.team, self.channel, self.ts
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

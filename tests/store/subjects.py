@@ -11,16 +11,19 @@ from slack_bot.features.outbound.records import (
     save_outbound,
     unfinished_outbound,
 )
-from slack_bot.store import forms
-from slack_bot.store.collection import Ages, Change, CollectionStore, thread_key
-from slack_bot.store.forms import form_of, forms_in, open_forms_of, take_form
+from slack_bot.store import knowledge
+from slack_bot.store.collection import Ages, Change, CollectionStore
 from slack_bot.store.knowledge import (
     THREADS,
     Profiles,
     conversation,
+    form_of,
+    forms_in,
+    open_forms_of,
     overhear,
     overheard,
     save_conversation,
+    take_form,
 )
 from slack_bot.store.personal import erase
 from slack_bot.store.personal import records_of as person
@@ -69,13 +72,13 @@ async def save_fact(store: CollectionStore, agent: str, name: str, value: str, n
 
 
 async def thread_state(store: CollectionStore, thread: ThreadKey) -> ThreadState | None:
-    return await store.get(THREADS, thread_key(thread))
+    return await store.get(THREADS, thread.parts)
 
 
 async def change_thread_state(
     store: CollectionStore, thread: ThreadKey, change: Change[ThreadState], now: float
 ) -> ThreadState | None:
-    return (await store.change(THREADS, thread_key(thread), change, now)).before
+    return (await store.change(THREADS, thread.parts, change, now)).before
 
 
 async def change_feedback(
@@ -85,4 +88,4 @@ async def change_feedback(
 
 
 async def open_form(store: CollectionStore, form: OpenForm) -> None:
-    await forms.open_form(store, form, form.opened_at)
+    await knowledge.open_form(store, form, form.opened_at)

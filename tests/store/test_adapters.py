@@ -8,8 +8,7 @@ from typing import Any
 from slack_bot.features.feedback.records import FEEDBACK
 from slack_bot.store.adapters import TURN, read, write
 from slack_bot.store.collection import Collection
-from slack_bot.store.forms import FORMS
-from slack_bot.store.knowledge import CONVERSATIONS, OVERHEARD, PROFILES, Conversation
+from slack_bot.store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, Conversation
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.extras import ExtraRecord, Source
 from slack_bot.turn.feedback import FeedbackRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slack_bot.store.collection import Ages
-from slack_bot.store.forms import FORMS
+from slack_bot.store.knowledge import FORMS
 from slack_bot.store.redis import open_redis
 from slack_bot.store.redis_collections import record_key
 from slack_bot.store.redis_connection import connect

@@ -18,7 +18,7 @@ import slack_bot.store
 from slack_bot.app import COLLECTIONS
 from slack_bot.errors import StoreOutdated
 from slack_bot.store.collection import Ages
-from slack_bot.store.forms import FORMS
+from slack_bot.store.knowledge import FORMS
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.store.sqlite_file import VERSION
 from slack_bot.store.stores import open_admin

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.forms import FORMS
+from slack_bot.store.knowledge import FORMS
 from slack_bot.testing.harness import CHANNEL, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, question, status

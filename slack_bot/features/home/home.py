@@ -13,7 +13,7 @@ from ...slack.faults import CallFailed, CallResult, Fault
 from ...slack.home import ShownTurn, home_view, may_show, prompts
 from ...slack.methods import Priority
 from ...store.contracts import Store
-from ...store.forms import open_forms_of
+from ...store.knowledge import open_forms_of
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
