@@ -9,7 +9,7 @@ from collections import Counter
 
 from .fit import best_cut
 from .ledger import Ledger
-from .markdown import Cuts, MarkdownState, cluster_cut, ends_in_fence_line, find_cuts
+from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts, sendable_part
 from .masking import MAX_UNDECIDED
 from .sanitize import StreamSanitizer
 
@@ -31,9 +31,10 @@ class StreamBuffer:
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
     that delay and at most `flush_interval`. What cannot be cut safely waits once as long again; a line that
-    opens or closes a fence waits for its end, because a call that fails would leave half of it. Nothing of
-    an unproven text is ready before `unproven_delay` seconds, while nothing else was shown; and after
-    `unproven_calls` calls with such text the next is ready `unproven_interval` seconds later at the soonest.
+    opens or closes a fence, or rules a table, waits for its end, because a call that fails would leave half
+    of it. Nothing of an unproven text is ready before `unproven_delay` seconds, while nothing else was shown;
+    and after `unproven_calls` calls with such text the next is ready `unproven_interval` seconds later at
+    the soonest.
 
     `secrets` must never be shown.
     """
@@ -74,7 +75,7 @@ class StreamBuffer:
 
     def _look_again(self) -> None:
         self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
-        self._in_fence_line = False  # these end in a line that opens or closes a fence
+        self._sendable: int | None = None  # where a line begins that has to wait for its end
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float, *, unproven: bool = False) -> bool:
@@ -176,7 +177,7 @@ class StreamBuffer:
             return max(self._since, self._not_before)
         pause = self._pause()
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
-        if self._in_fence_line and not self._needs_look():
+        if self._waits_for_line_end() and not self._needs_look():
             return None
         return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
 
@@ -248,6 +249,9 @@ class StreamBuffer:
             self._look()
         return self._cuts.line > 0
 
+    def _waits_for_line_end(self) -> bool:
+        return self._sendable is not None and not self._waiting.is_visible(self._sendable)
+
     def _needs_look(self) -> bool:
         new = len(self._waiting.front) - self._looked
         return new > 0 and not self._cuts.safe and self._has_grown(new)
@@ -263,9 +267,10 @@ class StreamBuffer:
             found = find_cuts(text[base:], self._max - base, before)
         cuts = (found.line and base + found.line, base + found.safe, base + found.word)
         self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
-        self._in_fence_line = not (self._cuts.line or self._cuts.word) and ends_in_fence_line(
-            text[base:], before
-        )
+        sendable = len(text)
+        if not (self._cuts.line or self._cuts.word):
+            sendable = base + sendable_part(text[base:], before)
+        self._sendable = sendable if sendable < len(text) else None
         if found.safe > _SETTLED and not found.line:
             self._base = base + found.safe
             self._base_state = before.then(text[base : self._base])
@@ -281,7 +286,7 @@ class StreamBuffer:
             self._cuts, self._looked = Cuts(), 0
         if not self.is_ready(now):
             return 0
-        return self._cuts.line or self._cuts.safe or self._cuts.word or _anywhere(text)
+        return self._cuts.line or self._cuts.safe or self._cuts.word or _anywhere(text[: self._sendable])
 
     def _safe_after(self, at: int) -> int:
         text = self._waiting.front

@@ -42,7 +42,7 @@ _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a senten
 _FIRST_COMBINING = "\u0300"
 _ZWJ = "\u200d"
 _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
-_LONG_FENCE = 200  # characters of a line that is waited for because it may open a fence
+_LONG_WAIT = 200  # characters of a line that is waited for because it may open a fence or rule a table
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
 _LONG_ROW = 4_000  # the same, where it may be a table's row
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
@@ -96,15 +96,24 @@ class MarkdownState:
         return _after(self.open, self.line) if is_fence else _within(self.open, self.line)
 
 
-def ends_in_fence_line(text: str, before: MarkdownState) -> bool:
-    """Whether the unfinished line of `text` opens or closes a fence, or may yet become such a line."""
+def sendable_part(text: str, before: MarkdownState) -> int:
+    """How much of `text` may be sent: no part of a line that opens or closes a fence, or rules a table.
+
+    Nor of one that may yet become such a line.
+    """
     head, end, _ = text.rpartition("\n")
     state, line = before.then(head + end).open, (before.line + text).rpartition("\n")[2]
-    if len(line) > _LONG_FENCE:
+    return len(head + end) if _must_be_whole(state, line) else len(text)
+
+
+def _must_be_whole(state: OpenMarks, line: str) -> bool:
+    if len(line) > _LONG_WAIT:
         return False
     if state.fence:
         closing = _FENCE_END_BEGUN.fullmatch(line)
         return closing is not None and closing["run"][0] == state.fence[0]
+    if state.header and line.strip() and RULE_SIGNS.issuperset(line):
+        return True
     return _FENCE_BEGUN.fullmatch(line) is not None or _fence(line) is not None
 
 

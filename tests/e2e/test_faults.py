@@ -15,7 +15,7 @@ from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.bench.reading import reads_as
+from tests.bench.reading import compare, reads_as
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replies"
@@ -56,6 +56,23 @@ async def test_the_reader_has_the_whole_answer_once(method: str, faults: Sequenc
         assert reads_as(bot.read(root), STORY)
         assert_at_rest(bot, root)
         assert bot.outcomes == ["answered"]
+
+
+@pytest.mark.parametrize("calls", range(3, 8))
+@on_virtual_time
+async def test_a_table_written_by_the_letter_is_one_whichever_call_fails_around_its_separator(
+    calls: int,
+) -> None:
+    table = "| a b | c d |\n|---|:-:|\n| e f | g h |\n\nDone."
+    pieces = [Moment(2.0 * number, event=chunk(letter)) for number, letter in enumerate(table, start=1)]
+    over = 2.0 * len(pieces) + 3.0
+    end = (Moment(over, event=status("completed")), Moment(over + 0.1, end="closed"))
+    tape = Tape({"wire": "0.3"}, (Moment(0.1, event=task()), *pieces, *end))
+    async with run_bot(tape, faults={APPEND: [*[None] * calls, "internal_error", None]}) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert compare(table, bot.read(root)) is None
+        assert len(bot.read(root)) == 2
 
 
 @pytest.mark.parametrize("error", ["channel_type_not_supported", "user_not_found", "feature_disabled"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slack_bot.text.buffer import StreamBuffer
 from slack_bot.text.fit import MessageLimits
 from slack_bot.text.ledger import Ledger
-from slack_bot.text.markdown import MarkdownState, ends_in_fence_line, inside_cluster
+from slack_bot.text.markdown import MarkdownState, inside_cluster, sendable_part
 from slack_bot.text.sanitize import StreamSanitizer
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import work
@@ -311,8 +311,34 @@ def test_a_line_that_opens_or_closes_a_fence_is_not_sent_in_part(
 
 
 @pytest.mark.parametrize(
+    ("header", "pieces"),
+    [
+        (["| a ", "| b |\n"], ["|", "--", "-|", ":-:", "|"]),
+        (["| a | b |", "\n"], ["|---|", "---|"]),
+        (["a ", "| b\n"], ["-", "-- |", " -", "--"]),
+        (["| a | b |\n|", "-"], ["--|", "---|"]),
+    ],
+)
+def test_the_row_that_makes_a_table_of_the_one_above_is_not_sent_in_part(
+    header: list[str], pieces: list[str]
+) -> None:
+    slack = Slack(new())
+    for second, piece in enumerate([*header, *pieces]):
+        slack.push(5.0 * second, piece)
+    slack.until(60.0)
+    above, _, begun = "".join(header).rpartition("\n")
+    assert "".join(text for _, text in slack.sent).rstrip("\n") == above
+    slack.push(61.0, "\n| 1")
+    assert slack.sent[-1][1].lstrip("\n") == f"{begun}{''.join(pieces)}\n"
+
+
+@pytest.mark.parametrize(
     ("before", "line"),
     [
+        ("| a | b |\n", "| 1 "),  # no table, but rows all the same
+        ("| a | b |\n|---|---|\n", "| - "),
+        ("a or b\n", "--- "),
+        ("a | b\n", f"|{'- ' * 101}"),
         ("```py\n", "x = `q"),  # code goes on live
         ("```py\n", "~~~"),
         ("", "`code"),
@@ -487,7 +513,7 @@ def test_a_deadline_is_kept(delta: str, start: float) -> None:
     if not buffer.is_ready(due):  # it was too early: no cut but the last resort
         due = buffer.deadline()
         if due is None:
-            assert ends_in_fence_line(delta, MarkdownState())
+            assert not delta[: sendable_part(delta, MarkdownState())].strip()
             return
     text = buffer.ready(due)
     assert text.strip()
