@@ -51,7 +51,7 @@ from .slack.rate_limiter.local import RateLimiter
 from .store.collection import Ages, Collection
 from .store.contracts import Store
 from .store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, THREADS, Profiles
-from .store.stores import StoreOptions, open_store
+from .store.stores import StoreOptions, check_store, open_store
 from .threads.dispatch import TurnDispatcher
 
 if TYPE_CHECKING:
@@ -353,6 +353,7 @@ class _Ending:
 async def _run(settings: Settings, ending: _Ending, health: Health, *, http: bool) -> None:
     wait = settings.store.lock_wait
     clock = system_clock()
+    await check_store(store_options(settings.store))  # before a port is waited for
     metrics = _new_metrics(settings, clock)
     async with AsyncExitStack() as stack:
         scrape = None if metrics is None else metrics.scrape

@@ -29,5 +29,14 @@ STORES: Mapping[str, StoreKind] = {
 
 
 def store_kind(url: str) -> StoreKind:
-    """An address with a scheme that no store has is SQLite's, which says what is wrong."""
+    """An address with a scheme that no store has is no address: the settings refuse it."""
     return STORES.get(url.partition("://")[0], STORES["sqlite"])
+
+
+def is_store_address(url: str) -> bool:
+    """A store has the scheme of `url`, which also says where it is."""
+    scheme, _, place = url.partition("://")
+    kind = STORES.get(scheme)
+    if kind is None or kind.is_lost:
+        return kind is not None
+    return len(place) > 1 and place.startswith("/") if kind.is_file else place != ""

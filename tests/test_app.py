@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import signal
 import sqlite3
 import sys
@@ -78,8 +79,6 @@ async def test_what_was_handed_in_stays_open() -> None:
 async def test_a_store_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
         await build(bot_settings({"store.url": f"sqlite:///{tmp_path}/nowhere/bot.sqlite"}))
-    with pytest.raises(SettingsError, match="STORE__URL"):
-        await build(bot_settings({"store.url": "bot.sqlite"}))
 
 
 async def test_bolt_looks_nothing_up_in_the_environment(
@@ -420,6 +419,22 @@ async def test_a_run_that_answers_nothing_ends_at_once_and_says_so(caplog: pytes
             loop.remove_signal_handler(signal.SIGTERM)
             loop.remove_signal_handler(signal.SIGINT)
     assert [each.getMessage() for each in caplog.records][-2:] == ["ending", "ended"]
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [("sqlite:///nowhere/bot.sqlite", "create it"), ("redis://127.0.0.1:1", "whether Redis runs")],
+)
+async def test_a_store_that_cannot_be_used_is_told_before_a_port_is_waited_for(
+    url: str, sentence: str
+) -> None:
+    async with SlackServer(Workspace(), system_clock()) as face:
+        busy = re.findall(r":(\d+)/", face.api_url)[0]
+        settings = settings_for(
+            A2A_AGENT_URL="http://127.0.0.1:1", SLACK_BOT_STORE__URL=url, SLACK_BOT_HEALTH__PORT=busy
+        )
+        with pytest.raises(StoreError, match=sentence):
+            await asyncio.wait_for(run(settings), 10)
 
 
 # -- the file with settings of channels

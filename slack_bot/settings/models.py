@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from ..store_kinds import store_kind
+from ..store_kinds import is_store_address, store_kind
 
 
 def _http_url(value: str) -> str:
@@ -55,6 +55,17 @@ def _key_set(value: str) -> str:
 
 
 Seconds = Annotated[float, Field(gt=0)]
+
+
+def _store_address(value: str) -> str:
+    if not is_store_address(value):
+        raise ValueError(
+            "should name a store; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
+            " redis://host:6379/0 or memory://"
+        )
+    return value
+
+
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 SecureUrl = Annotated[str, AfterValidator(_secure_url)]
 Items = BeforeValidator(_items)
@@ -442,7 +453,7 @@ class TurnSettings(SettingsSection):
 class StoreSettings(SettingsSection):
     """What outlives the process."""
 
-    url: str = "sqlite:///slack_bot.sqlite"
+    url: Annotated[str, AfterValidator(_store_address)] = "sqlite:///slack_bot.sqlite"
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, `redis://user:password@host:port/0` (`rediss://`
     with TLS) for several replicas, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)

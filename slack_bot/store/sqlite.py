@@ -186,15 +186,10 @@ async def lock_file(path: Path, wait: float) -> int | None:
 def file_of(url: str) -> Path:
     """The file that `url` names, or SQLite's name for none.
 
-    SettingsError for another URL, for a directory, and where this process may not look.
+    SettingsError for a directory, and where this process may not look.
     """
     if url == "memory://":
         return MEMORY
-    if not url.startswith(URL) or url == URL:
-        raise SettingsError(
-            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
-            " redis://host:6379/0 or memory://."
-        )
     file = Path(url.removeprefix(URL))
     try:
         kind = kind_of(file)

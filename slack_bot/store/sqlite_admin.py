@@ -33,13 +33,13 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
     """A file that exists. Use `open_admin`."""
 
     def _prepare_file(self) -> None:
+        if problem := unusable(self._path):
+            raise StoreError(f"The store cannot be opened: {problem}.")
         if kind_of(self._path) != "file":
             raise StoreMissing(
                 f"There is no store at {self._path}; name the bot's file in SLACK_BOT_STORE__URL, or start"
                 " the bot, which makes it."
             )
-        if problem := unusable(self._path):
-            raise StoreError(f"The store cannot be opened: {problem}.")
         self._inode = inode_of(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:

@@ -7,12 +7,12 @@ library of another one may not be installed.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from ..errors import SettingsError
+from ..errors import SettingsError, StoreMissing, StoreOutdated
 from ..store_kinds import store_kind
 from .collection import Ages, Collection
 from .contracts import Store, StoreAdmin
@@ -88,6 +88,14 @@ def opener_of(url: str) -> StoreOpener:
 async def open_store(options: StoreOptions, calls: Calls) -> Store:
     """The store of a bot. Raises SettingsError and StoreError."""
     return await opener_of(options.url).open(options, calls)
+
+
+async def check_store(options: StoreOptions) -> None:
+    """Raises SettingsError or StoreError where the store cannot be used. Nothing is changed or waited for."""
+    if not store_kind(options.url).is_lost:
+        with suppress(StoreMissing, StoreOutdated):  # the start makes it, or brings it up to date
+            async with open_admin(options):
+                pass
 
 
 async def join_store(options: StoreOptions) -> JoinedStore:

@@ -172,7 +172,6 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     ("url", "said"),
     [
         ("memory://", r"works with sqlite:///file\.sqlite and redis://host:6379/0"),
-        ("sqlite:///", r"write sqlite:///file\.sqlite"),
         ("redis://:secret@host:port/0", "write redis://host:6379/0"),
     ],
 )

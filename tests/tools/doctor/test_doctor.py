@@ -132,4 +132,7 @@ def test_a_person_who_is_no_id_is_refused_before_anything_is_looked_at(
 async def test_a_store_of_no_known_kind_is_a_finding(environment: dict[str, str]) -> None:
     async with well(environment) as setup:
         environment["SLACK_BOT_STORE__URL"] = "mysql://x"
-        assert (await one(setup)).check in ("store", "settings")
+        wrong, unseen = bad(await setup.look())
+    assert (wrong.check, wrong.state) == ("settings", FAILED)
+    assert "is 'mysql://x'" in wrong.text and "write sqlite:///" in wrong.remedy
+    assert (unseen.check, unseen.state) == ("store", UNKNOWN)
