@@ -219,7 +219,10 @@ async def test_an_agent_that_refuses_the_login_is_known_from_the_start_until_it_
         await check_agent(here.app)
         (warned,) = [each.getMessage() for each in caplog.records if each.name == "slack_bot.app"]
         assert warned.startswith("the agent is not ready, questions will say so until it is: ")
-        assert "does not accept the bot's credentials (HTTP 401); set SLACK_BOT_AGENT__BEARER_TOKEN" in warned
+        assert (
+            "does not accept the bot's credentials (HTTP 401); let SLACK_BOT_AGENT__CLIENT__AUDIENCE"
+            in warned
+        )
         checks: Any = here.app.health.body()["checks"]
         assert checks["agent"] == "The agent refused the bot's login when it was last asked; see the log."
         assert not here.live.messages

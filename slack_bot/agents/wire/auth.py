@@ -7,7 +7,7 @@ behind a balancer need their cookie back; one jar for all would give one convers
 import base64
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -28,12 +28,18 @@ _API_KEY = "SLACK_BOT_AGENT__CLIENT__API_KEY"
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
 _SESSION = "SLACK_BOT_AGENT__SESSION_HEADER"
-_CLIENT = "SLACK_BOT_AGENT__CLIENT__*"
-SET_CREDENTIALS = (
-    f"set {_BEARER} to the token that the agent takes, {_HEADER} to its header, or {_CLIENT} where tokens are"
-    " fetched"
-)
-"""The remedy where the agent wants a login, and the bot has none or a wrong one."""
+_CLIENT = "SLACK_BOT_AGENT__CLIENT__"
+_SET_BY: Mapping[str, str] = {
+    "bearer": f"set {_BEARER} to its token",
+    "basic": "write the user and the password into A2A_AGENT_URL: https://user:password@host",
+    "mtls": f"set {_CLIENT}CERTIFICATE to the file of the bot's certificate",
+    "oauth2": f"set {_CLIENT}ISSUER, {_CLIENT}ID and {_CLIENT}SECRET, or {_BEARER} to a token",
+    "openid": f"set {_CLIENT}ISSUER, {_CLIENT}ID and {_CLIENT}SECRET, or {_BEARER} to a token",
+    "header": f"set {_API_KEY} to the key",
+    "query": f"set {_API_KEY} to the key",
+    "cookie": f"set {_API_KEY} to the key",
+}
+"""By the kind of a scheme of a card."""
 _MOST_COOKIES = 50
 _MOST_BYTES = 8 * 1024
 """Of all cookies in a jar, and of those in one answer: few servers read a longer header."""
@@ -194,7 +200,33 @@ def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> str
     if not wanted or any(all(_has(settings, scheme) for scheme in each) for each in wanted):
         return None
     schemes = " or ".join(" with ".join(each) for each in wanted)
-    return f"the agent card asks for {schemes}, which is not configured ({_BEARER}, {_HEADER}, or {_CLIENT})"
+    lacking = next(scheme for scheme in wanted[0] if not _has(settings, scheme))
+    remedy = _SET_BY.get(lacking.partition(" ")[0], "docs/configure.md has the logins that the bot knows")
+    return f"the agent card asks for {schemes}, which is not configured; {remedy}"
+
+
+def login_remedy(settings: AgentSettings) -> str:
+    """What to set where the agent refuses the bot: the login that is configured, or the simplest one."""
+    client, header = settings.client, settings.header_name or ""
+    is_by_header = settings.header_value is not None and (settings.bearer_token is None or _is_login(header))
+    is_by_url = has_credentials(settings) and client.certificate is None
+    by_setting = (
+        (is_by_header, f"set SLACK_BOT_AGENT__HEADER_VALUE to what the agent takes in {header}"),
+        (settings.bearer_token is not None, f"set {_BEARER} to a token that the agent takes"),
+        (client.token_file is not None, f"let the token in {_CLIENT}TOKEN_FILE be one that the agent takes"),
+        (
+            client.fetches_tokens,
+            f"let {_CLIENT}AUDIENCE and {_CLIENT}SCOPE name this agent as its token server knows it",
+        ),
+        (client.api_key is not None, f"set {_API_KEY} to a key that the agent takes"),
+        (is_by_url, "write the user and the password that the agent takes into A2A_AGENT_URL"),
+        (True, f"set {_BEARER} to its token; docs/configure.md has other logins"),
+    )
+    return next(remedy for is_in_use, remedy in by_setting if is_in_use)
+
+
+def _is_login(header: str) -> bool:
+    return header.strip().lower() == "authorization"
 
 
 def _headers(settings: AgentSettings) -> dict[str, str]:
@@ -224,7 +256,7 @@ def _has(settings: AgentSettings, scheme: str) -> bool:
     if kind in KEY_PLACES:
         return client.api_key is not None or (kind == "header" and name.lower() in map(str.lower, names))
     if kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
-        is_header = (settings.header_name or "").lower() == "authorization"
+        is_header = _is_login(settings.header_name or "")
         return is_header or has_tokens(client) or settings.bearer_token is not None
     if kind == "mtls":
         return client.certificate is not None

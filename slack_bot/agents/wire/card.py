@@ -25,7 +25,7 @@ from ...http_client import AsyncClient, Auth
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
-from .auth import KEY_PLACES, SET_CREDENTIALS, admits, bare, has_credentials, origin_of
+from .auth import KEY_PLACES, admits, bare, has_credentials, login_remedy, origin_of
 from .calls import Binding, Interface, Wire
 from .transport import map_exceptions, media_type, offload, parse_json, read_body
 
@@ -125,7 +125,7 @@ async def fetch_card(http: AsyncClient, auth: Auth, settings: AgentSettings) -> 
         said = f"refuses the bot's credentials with {reason}"
         if not has_credentials(settings):
             said = f"answers {reason}, and no credentials are set for it"
-        raise CardRefused(f"no agent card at {url}: the server {said}", SET_CREDENTIALS)
+        raise CardRefused(f"no agent card at {url}: the server {said}", login_remedy(settings))
     if reason not in _NOTHING:
         why = f": {reason}" if "; " in reason else f" ({reason})"  # with a remedy, or without one
         raise CardError(f"no agent card at {url}{why}")

@@ -16,7 +16,7 @@ from ...http_client import AsyncClient, Auth, Response, WriteError
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, objects_of, text_of
 from . import frames, sse, transport
-from .auth import has_credentials, origin_of
+from .auth import origin_of
 from .calls import (
     HISTORY_LENGTH,
     Call,
@@ -188,8 +188,7 @@ class Client:
         ) as response:
             content.release()
             if not response.is_success:
-                has_login = has_credentials(self._settings)
-                raise await transport.error_from_status(response, self._host, call.codes, has_login=has_login)
+                raise await transport.error_from_status(response, self._host, self._settings, call.codes)
             yield response
 
     async def _result(self, response: Response) -> tuple[Object, int]:

@@ -50,7 +50,7 @@ from ...http_client import (
 from ...settings.models import AgentSettings, ClientSettings
 from ...text.redaction import Redactor
 from ...turn.json_values import Object, object_of, read_json
-from .auth import SET_CREDENTIALS, origin_of
+from .auth import has_credentials, login_remedy, origin_of
 from .certificate import Certificate
 from .connections import PooledTransport, proxy_transports
 from .frames import failure, quote
@@ -218,11 +218,9 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 
 
 async def error_from_status(
-    response: Response, host: str, codes: Mapping[int, int] | None = None, *, has_login: bool = True
+    response: Response, host: str, settings: AgentSettings, codes: Mapping[int, int] | None = None
 ) -> AgentError:
-    """What an HTTP status other than 2xx means. `codes`: of the call (`Call`). `has_login`: credentials are
-    set.
-    """
+    """What an HTTP status other than 2xx means. `settings`: with the login. `codes`: of the call (`Call`)."""
     status = response.status_code
     error, said = None, ""
     # the status says enough where the body cannot be had
@@ -235,7 +233,7 @@ async def error_from_status(
     if status in _REFUSALS:
         says, said = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
         if status == HTTPStatus.UNAUTHORIZED:
-            says = f"{says if has_login else _NO_LOGIN}; {SET_CREDENTIALS}"
+            says = f"{says if has_credentials(settings) else _NO_LOGIN}; {login_remedy(settings)}"
     elif isinstance(error, Mapping) and (failed := failure(error)).code:
         return failed
     elif 300 <= status < 400:

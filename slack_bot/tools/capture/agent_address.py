@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from ...agents.agent import Agent
-from ...agents.wire.auth import SET_CREDENTIALS, admits, has_credentials, origin_of
+from ...agents.wire.auth import admits, has_credentials, login_remedy, origin_of
 from ...agents.wire.card import AgentCard
 from ...agents.wire.transport import new_http
 from ...clock import system_clock
@@ -115,7 +115,7 @@ def with_remedy(
             found = refused_login(problem, settings.agent)
             sentence = f"{found.text}; {_at_this_address(found.remedy, settings)}"
         case CardRefused(tried=tried):
-            sentence = f"{tried}; {_at_this_address(SET_CREDENTIALS, settings)}"
+            sentence = f"{tried}; {_at_this_address(login_remedy(settings.agent), settings)}"
         case AgentUnreachable() if not isinstance(problem, WrongAddress):
             sentence = f"{problem}; is the agent running at this address?"
         case NoCard(tried=tried):

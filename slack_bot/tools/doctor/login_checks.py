@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Sequence
 
-from ...agents.wire.auth import KEY_PLACES, SET_CREDENTIALS, has_credentials, has_tokens, origin_of
+from ...agents.wire.auth import KEY_PLACES, has_credentials, has_tokens, login_remedy, origin_of
 from ...agents.wire.card import AgentCard
 from ...agents.wire.certificate import Certificate
 from ...agents.wire.token_endpoint import token_source
@@ -61,10 +61,10 @@ def refused_login(error: AgentRefused, agent: AgentSettings, token_servers: Sequ
     client, said = agent.client, f": {error.said}" if error.said else ""
     if not has_credentials(agent):
         text = f"the agent answers HTTP {error.status}, and no credentials are set for it{said}"
-        return failed("agent login", text, SET_CREDENTIALS)
+        return failed("agent login", text, login_remedy(agent))
     if not has_tokens(client):
         text = f"the agent refuses the bot's credentials with HTTP {error.status}{said}"
-        return failed("agent login", text, SET_CREDENTIALS)
+        return failed("agent login", text, login_remedy(agent))
     text = f"the agent refuses the bot's token with HTTP {error.status}{said}"
     if error.status == 403 or error.said.startswith("insufficient_scope"):
         return failed("agent login", text, _SCOPE)

@@ -15,7 +15,7 @@ import aiohttp
 
 from ...agents.agent import NO_TASK, Agent
 from ...agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
-from ...agents.wire.auth import SET_CREDENTIALS, missing
+from ...agents.wire.auth import missing
 from ...agents.wire.calls import Binding, Interface
 from ...agents.wire.card import AgentCard
 from ...agents.wire.transport import new_http
@@ -85,7 +85,8 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
             lacking = missing(card.auth, settings.agent)
             if lacking:
-                yield warning("agent login", lacking, SET_CREDENTIALS)
+                text, _, remedy = lacking.partition("; ")
+                yield warning("agent login", text, remedy)
             if (unplaced := check_api_key(settings.agent.client, card)) is not None:
                 yield unplaced
             answered = await _login(agent, card, settings.agent)

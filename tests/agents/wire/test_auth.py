@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
@@ -13,7 +14,16 @@ import pytest
 from aiohttp import web
 
 from slack_bot.agents.agent import Agent
-from slack_bot.agents.wire.auth import Credentials, Origin, admits, bare, keep, missing, origin_of
+from slack_bot.agents.wire.auth import (
+    Credentials,
+    Origin,
+    admits,
+    bare,
+    keep,
+    login_remedy,
+    missing,
+    origin_of,
+)
 from slack_bot.agents.wire.calls import Interface, MessageRequest
 from slack_bot.agents.wire.card import AgentCard
 from slack_bot.agents.wire.tokens import FileTokens
@@ -133,6 +143,42 @@ def test_a_card_that_asks_for_more(
     said = missing(auth, AgentSettings(**{"url": URL, **settings}))
     assert said is not None
     assert f"asks for {wanted}," in said
+
+
+@pytest.mark.parametrize(
+    ("scheme", "setting"),
+    [("bearer", "BEARER_TOKEN"), ("basic", "A2A_AGENT_URL"), ("mtls", "CERTIFICATE"), ("oauth2", "ISSUER"),
+     ("header X-Key", "API_KEY"), ("new", "docs/configure.md")],
+)  # fmt: skip
+def test_the_setting_that_a_card_s_login_needs_is_named(scheme: str, setting: str) -> None:
+    said = missing(((scheme,),), AgentSettings(url=URL))
+    assert said is not None and setting in said.partition("; ")[2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting"),
+    [
+        ({}, "SLACK_BOT_AGENT__BEARER_TOKEN"),
+        ({"bearer_token": "t"}, "SLACK_BOT_AGENT__BEARER_TOKEN"),
+        (
+            {"bearer_token": "t", "header_name": "X-Team", "header_value": "v"},
+            "SLACK_BOT_AGENT__BEARER_TOKEN",
+        ),
+        ({"header_name": "X-Key", "header_value": "v"}, "SLACK_BOT_AGENT__HEADER_VALUE"),
+        ({"url": "https://u:p@agent.example/"}, "A2A_AGENT_URL"),
+        ({"client": {"api_key": "k"}}, "SLACK_BOT_AGENT__CLIENT__API_KEY"),
+        ({"client": {"token_file": "/t"}}, "SLACK_BOT_AGENT__CLIENT__TOKEN_FILE"),
+        (
+            {"client": {"id": "i", "secret": "s", "issuer": "https://login.example"}},
+            "SLACK_BOT_AGENT__CLIENT__AUDIENCE",
+        ),
+    ],
+)
+def test_the_remedy_of_a_refused_login_names_the_setting_that_is_in_use(
+    settings: dict[str, Any], setting: str
+) -> None:
+    named = re.findall(r"[A-Z][A-Z0-9_]{6,}", login_remedy(AgentSettings(**{"url": URL, **settings})))
+    assert named[0] == setting and len(named) <= 2
 
 
 # -- API keys: where the card says

@@ -50,6 +50,7 @@ from tests.agents.memory_server import JSON, URL, json_reply, reply
 from tests.tls import new_certificate
 
 HOST = "agent.example"
+NO_LOGIN = AgentSettings()
 
 
 async def test_one_client_without_a_limit_of_connections() -> None:
@@ -186,7 +187,9 @@ def test_what_is_not_json(text: str | bytes) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 429, 503, 302, 308])
 async def test_refusals(status: int) -> None:
-    error = await error_from_status(reply(b"<html>", status=status, headers={"retry-after": "7"}), HOST)
+    error = await error_from_status(
+        reply(b"<html>", status=status, headers={"retry-after": "7"}), HOST, AgentSettings()
+    )
     assert isinstance(error, AgentRefused)
     assert (error.status, error.retry_after) == (status, 7.0)
     assert HOST in str(error)
@@ -196,7 +199,7 @@ async def test_refusals(status: int) -> None:
 
 @pytest.mark.parametrize("after", ["", "Wed, 21 Oct 2026 07:28:00 GMT", "-1"])
 async def test_a_retry_after_that_is_no_number_of_seconds(after: str) -> None:
-    error = await error_from_status(reply(status=429, headers={"retry-after": after}), HOST)
+    error = await error_from_status(reply(status=429, headers={"retry-after": after}), HOST, NO_LOGIN)
     assert isinstance(error, AgentRefused)
     assert error.retry_after is None
 
@@ -213,14 +216,16 @@ async def test_a_retry_after_that_is_no_number_of_seconds(after: str) -> None:
 async def test_a_retry_after_may_be_a_date_by_the_server_s_own_clock(
     after: str, date: str, seconds: float | None
 ) -> None:
-    error = await error_from_status(reply(status=503, headers={"retry-after": after, "date": date}), HOST)
+    error = await error_from_status(
+        reply(status=503, headers={"retry-after": after, "date": date}), HOST, AgentSettings()
+    )
     assert isinstance(error, AgentRefused)
     assert error.retry_after == seconds
 
 
 @pytest.mark.parametrize("status", [500, 502, 504])
 async def test_a_broken_server_or_gateway_has_not_refused(status: int) -> None:
-    error = await error_from_status(reply(b"Bad Gateway", status=status), HOST)
+    error = await error_from_status(reply(b"Bad Gateway", status=status), HOST, NO_LOGIN)
     assert isinstance(error, BadAgentData)
     assert str(error) == f"{HOST} answered HTTP {status} instead of A2A"
     assert error.safe == "The agent's server reported an error."
@@ -228,26 +233,31 @@ async def test_a_broken_server_or_gateway_has_not_refused(status: int) -> None:
 
 async def test_what_the_body_says() -> None:
     failed = await error_from_status(
-        json_reply({"error": {"code": -32600, "message": "no"}}, status=400), HOST
+        json_reply({"error": {"code": -32600, "message": "no"}}, status=400), HOST, NO_LOGIN
     )
     assert isinstance(failed, AgentFailed)
     assert failed.code == -32600
-    said = await error_from_status(json_reply({"error": "Accept header must include x"}, status=400), HOST)
+    said = await error_from_status(
+        json_reply({"error": "Accept header must include x"}, status=400), HOST, AgentSettings()
+    )
     assert isinstance(said, AgentRefused)
     assert "Accept header must include x" in str(said)
     # a status that says why weighs more than a body
-    denied = await error_from_status(json_reply({"error": {"code": -32600}}, status=401), HOST)
+    denied = await error_from_status(
+        json_reply({"error": {"code": -32600}}, status=401), HOST, AgentSettings()
+    )
     assert isinstance(denied, AgentRefused)
 
 
 async def test_a_refused_login_says_whether_there_is_one_and_what_sets_it() -> None:
-    remedy = "; set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, "
-    error = await error_from_status(reply(status=401), HOST)
-    assert str(error).startswith(f"{HOST} does not accept the bot's credentials (HTTP 401){remedy}")
-    error = await error_from_status(reply(status=401), HOST, has_login=False)
-    assert str(error).startswith(
-        f"{HOST} wants a login (HTTP 401), and no credentials are set for it{remedy}"
+    with_token = AgentSettings(bearer_token="t")
+    error = await error_from_status(reply(status=401), HOST, with_token)
+    refused = "does not accept the bot's credentials (HTTP 401)"
+    assert (
+        str(error) == f"{HOST} {refused}; set SLACK_BOT_AGENT__BEARER_TOKEN to a token that the agent takes"
     )
+    error = await error_from_status(reply(status=401), HOST, NO_LOGIN)
+    assert str(error).startswith(f"{HOST} wants a login (HTTP 401), and no credentials are set for it; set ")
 
 
 async def test_a_body_that_cannot_be_had_does_not_hide_the_status() -> None:
@@ -257,7 +267,7 @@ async def test_a_body_that_cannot_be_had_does_not_hide_the_status() -> None:
         reply(b"[" * 60_000, status=404),
         json_reply(["x"], status=404),
     ):
-        error = await error_from_status(response, HOST)
+        error = await error_from_status(response, HOST, NO_LOGIN)
         assert isinstance(error, AgentRefused)
 
 

@@ -234,7 +234,10 @@ def test_an_agent_that_wants_a_login_is_one_sentence_that_names_the_settings(
     *progress, sentence = said.err.splitlines()
     assert progress == [] or words[0] == "capture"
     assert f"HTTP {status}" in sentence
-    assert "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes" in sentence
+    assert (
+        f"set SLACK_BOT_AGENT__BEARER_TOKEN to {'a token that the agent takes' if is_known else 'its token'}"
+        in sentence
+    )
     assert ("no credentials are set for it; set A2A_AGENT_URL to this address" in sentence) is not is_known
     assert ("refuses the bot's credentials" in sentence) is is_known
     assert "wrong-token-0042" not in said.err
