@@ -84,8 +84,9 @@ def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
 
 def _add_explain(add: AddVerb) -> None:
     about = "say why each part of an answer went where it went, and what was left out"
+    turn = f"{_CAPTURE}; or a turn, as store turns names it: SLACK_BOT_STORE__EVENT_BYTES keeps its events"
     option = add("explain", _tool, about, "slack-bot explain export.json").add_argument
-    option("file", metavar="FILE|TURN", help=f"{_CAPTURE}; or a turn of the store, as store turns names it")
+    option("file", metavar="FILE|TURN", help=turn)
     option("--scenario", metavar="FILE", help="as for replay")
     option("--key", metavar="NAME", help=_KEY)
     option("--strict", action="store_true", help=_STRICT)

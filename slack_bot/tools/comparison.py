@@ -49,7 +49,7 @@ _EXCERPT = 600
 _ENDS = {"end: closed": "the stream was closed", "end: cut": "the stream was cut"}
 _TIMES = {
     "first event": "first_event",
-    "first answer token": "first_answer",
+    "first answer event": "first_answer",
     "first sign of life": "first_sign",
     "first visible text": "first_visible",
     "streaming for": "streaming",

@@ -114,7 +114,7 @@ async def test_the_lanes_show_what_happened_and_why(page: Page) -> None:
     assert await page.value(
         "[...document.querySelectorAll('.lane-decisions summary:has(.named)')].every((one) => one.title)"
     )
-    assert "first sign of the agent" in await text_of(page, "#figures")
+    assert "first sign of life" in await text_of(page, "#figures")
     await look_at_raw(page)
     await page.click(".lane-events .row:last-child summary")
     await page.until("document.querySelector('.lane-events .row:last-child pre')?.textContent.includes('{')")

@@ -134,9 +134,9 @@ export class TurnStory {
     const since = (at) => (at === undefined ? "–" : seconds(at - this.began));
     return [["outcome", this.outcome ?? "running"],
       ["first answer event", since(this.answerAt), "When the agent sent the first text of its answer"],
-      ["first sign of the agent", since(this.signAt), "When the first card or text of the agent stood in the thread. “is thinking…” comes from the bot itself, at once, and does not count."],
+      ["first sign of life", since(this.signAt), "When the first card or text of the agent stood in the thread. “is thinking…” comes from the bot itself, at once, and does not count."],
       ["first visible text", since(this.visibleAt), "When the first text of the answer stood in the thread"],
-      ["took", since(until), "From the question to the end"], ["agent events", this.counts.events, "Events that the agent sent"], ["Slack calls", this.counts.calls, "Calls of Slack's Web API"]];
+      ["took", since(until), "From the question to the end"], ["events", this.counts.events, "Events that the agent sent"], ["Slack calls", this.counts.calls, "Calls of Slack's Web API"]];
   }
 }
 

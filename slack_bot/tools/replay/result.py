@@ -276,7 +276,7 @@ def _visible_text(turn: LoggedTurn) -> Iterator[str]:
     if sign is not None and sign != first:
         yield f"first sign of life after {sign:g} s"
     if first is not None:
-        yield f"first text after {first:g} s"
+        yield f"first visible text after {first:g} s"
     burst = burst_share(grown)
     if burst is not None and is_burst(burst, sum(size for _, size in grown)):
         yield f"{burst:.0%} of it within half a second"

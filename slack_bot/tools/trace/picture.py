@@ -129,7 +129,7 @@ def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
     calls, failed = sum(summary.calls.values()), summary.failed_calls
     return [
         ("first event", seconds(summary.first_event), False),
-        ("first answer token", seconds(summary.first_answer), False),
+        ("first answer event", seconds(summary.first_answer), False),
         ("first sign of life", seconds(summary.first_sign), False),
         ("first visible text", seconds(summary.first_visible), lag > 1.0),
         ("streaming for", seconds(summary.streaming), False),
@@ -207,7 +207,7 @@ def _totals(canvas: Canvas, line: Timeline, bottom: float, most: int) -> None:
 def _markers(canvas: Canvas, summary: Summary, top: float) -> None:
     """When the answer began, for the agent and for the reader, named above the chart."""
     for t, words, color, y in (
-        (summary.first_answer, "first answer token", _WROTE, top - 22),
+        (summary.first_answer, "first answer event", _WROTE, top - 22),
         (summary.first_visible, "first visible text", _SHOWN, top - 7),
     ):
         if t is not None:

@@ -158,7 +158,7 @@ def figures(summary: Summary) -> str:
     lines = [
         ("outcome", summary.outcome + (f" ({summary.reason})" if summary.reason else "")),
         ("first event", seconds(summary.first_event)),
-        ("first answer token", seconds(summary.first_answer)),
+        ("first answer event", seconds(summary.first_answer)),
         ("first sign of life", seconds(summary.first_sign)),
         ("first visible text", seconds(summary.first_visible)),
         ("streaming for", seconds(summary.streaming)),

@@ -251,7 +251,7 @@ def test_a_thread_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFi
     assert print_threads(options(file, json=False)) == 0
     text = capsys.readouterr().out
     assert text.startswith("U123: q\n\nbot (streamed):\nWhy did the chicken")
-    assert text.rstrip().splitlines()[-1].startswith("-- answered, first text after")
+    assert text.rstrip().splitlines()[-1].startswith("-- answered, first visible text after")
     assert print_threads(options(file, file, json=False)) == 0
     assert capsys.readouterr().out.count(f"== {file}\n") == 2
 
@@ -409,7 +409,7 @@ def test_a_further_question_stands_where_it_was_asked(
     places = [told.index(each) for each in ("U123: tell me", "-- answered", "U123: once more")]
     assert places == sorted(places)
     assert told.count("-- answered") == 2
-    assert "first text after 15.1 s, 100% of it within half a second, 0% live" in told
+    assert "first visible text after 15.1 s, 100% of it within half a second, 0% live" in told
 
 
 def test_a_dead_agent_is_nothing_that_was_heard() -> None:

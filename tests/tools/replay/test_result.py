@@ -301,7 +301,7 @@ def line(*entries: Fact | tuple[float, str]) -> str:
 def test_an_agent_that_is_silent_and_says_everything_at_once() -> None:
     at_once = ((12.0 + n / 100, WORDS[: 50 * (n + 1)]) for n in range(10))
     assert line(turns.called(12.0, "chat.startStream"), *at_once, turns.closed(12.2)) == (
-        "answered, first text after 12 s, 100% of it within half a second, 100% live, "
+        "answered, first visible text after 12 s, 100% of it within half a second, 100% live, "
         "longest gap 0.01 s, 1 Slack calls"
     )
 
@@ -310,12 +310,12 @@ def test_one_that_dies_keeps_its_reader_waiting() -> None:
     steady = ((1.0 + n, WORDS[: 50 * (n + 1)]) for n in range(10))
     words = line(*steady, turns.closed(70.0))
     assert "within half a second" not in words
-    assert "first text after 1 s, 60 s without anything new, 100% live" in words
+    assert "first visible text after 1 s, 60 s without anything new, 100% live" in words
 
 
 def test_a_sentence_always_comes_at_once() -> None:
     words = line((1.0, "Which day?"), turns.closed(1.2))
-    assert words == "answered, first text after 1 s, 100% live, 0 Slack calls"
+    assert words == "answered, first visible text after 1 s, 100% live, 0 Slack calls"
 
 
 def test_nothing_at_all() -> None:

@@ -69,7 +69,7 @@ def test_no_label_lies_on_another(name: str) -> None:
 
 def test_gradual_and_burst_are_plain_to_see() -> None:
     svg = draw([taped("caipe-0.2.41-simple"), taped("caipe-0.3.0-simple")])
-    assert "first answer token 2.00 s" in svg
+    assert "first answer event 2.00 s" in svg
     assert "17.8 s nothing new to read" in svg
     assert "17.8 s without an event" in svg
     waits = [float(found) for found in re.findall(r'width="([\d.]+)" height="180.0" fill="#fef3c7"', svg)]

@@ -101,7 +101,7 @@ def test_the_head_names_the_columns() -> None:
 
 def test_the_figures() -> None:
     told = figures(drawn().summary)
-    assert "first answer token  4.00 s\n" in told
+    assert "first answer event  4.00 s\n" in told
     assert "80% of the text was shown within 0.5 s" in told
     assert "3: assistant.threads.setStatus 1, chat.appendStream 1, chat.startStream 1; 1 failed" in told
     nothing = Summary("failed", "no agent", *[None] * 5, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
