@@ -1,17 +1,27 @@
 """PURE. Every error of ours, in one tree. `str(error)` is one clear sentence without a secret."""
 
+from .text.words import (
+    AGENT_ENDED_TASK,
+    AGENT_ERROR,
+    AGENT_FAILED,
+    AGENT_LOGIN_REFUSED,
+    AGENT_LOGIN_UNAVAILABLE,
+    AGENT_NOT_UNDERSTOOD,
+    AGENT_PROTOCOL_UNKNOWN,
+    AGENT_REFUSED,
+    AGENT_SERVER_ERROR,
+    AGENT_SILENT,
+    AGENT_UNREACHABLE,
+    AGENT_UNTRUSTED,
+    CONNECTION_LOST,
+)
+
 _SAID_CHARS = 300
 
 CARD_ADDRESS = "must be the agent's base address or the full address of its card"
 """Follows the name of the setting or option that gave an address without a card."""
 ADD_SCOPE = "add it under OAuth & Permissions in your Slack app settings and install the app again"
 """The remedy where the Slack app lacks a scope."""
-
-
-_FOREIGN = (
-    "The agent can only be asked over {}, which I do not speak. Trying again will not help:"
-    " please tell whoever runs me."
-)
 
 
 class BotError(Exception):
@@ -26,7 +36,6 @@ class UnreadableInput(BotError):
     """A file cannot be read. Names file, line and reason."""
 
 
-_LOCKED_OUT = "I cannot log in to the agent. Trying again will not help: please tell whoever runs me."
 _LOGIN_REFUSED = "The agent refused the bot's login when it was last asked; see the log."
 
 
@@ -37,7 +46,7 @@ class AgentError(BotError):
     probe. `is_lasting`: asking again would end so too.
     """
 
-    safe = "The agent could not answer."
+    safe = AGENT_FAILED
     problem = "The agent could not be reached when it was last asked; see the log."
     is_lasting = False
 
@@ -50,7 +59,7 @@ class AgentError(BotError):
 class AgentUnreachable(AgentError):
     """Nothing was sent: connect refused, DNS, connect timeout. It may be sent again."""
 
-    safe = "The agent cannot be reached right now."
+    safe = AGENT_UNREACHABLE
 
 
 class WrongAddress(AgentUnreachable):
@@ -63,7 +72,7 @@ class TokenUnavailable(AgentUnreachable):
     `is_slow`: it took as long as it may to find that out.
     """
 
-    safe = "I could not log in to the agent just now, so your question did not reach it."
+    safe = AGENT_LOGIN_UNAVAILABLE
     problem = "No token for the agent could be had when it was last asked; see the log."
 
     def __init__(self, message: str, *, is_slow: bool = False) -> None:
@@ -74,7 +83,7 @@ class TokenUnavailable(AgentUnreachable):
 class TokenRefused(AgentError):
     """No token could be had, and asking again cannot help. `error` is OAuth's name for it, or ""."""
 
-    safe = _LOCKED_OUT
+    safe = AGENT_LOGIN_REFUSED
     problem = "The bot gets no token for the agent; see the log."
     is_lasting = True
 
@@ -86,7 +95,7 @@ class TokenRefused(AgentError):
 class CardError(AgentError):
     """The agent card is missing or unusable."""
 
-    safe = "The agent cannot be reached right now."
+    safe = AGENT_UNREACHABLE
 
 
 class ForeignBinding(CardError):
@@ -99,7 +108,7 @@ class ForeignBinding(CardError):
             f"offers {bindings} only; let the agent offer A2A over JSON-RPC or HTTP+JSON too: this bot speaks"
             " nothing else"
         )
-        super().__init__(f"the agent card at {found_at} {said}", safe=_FOREIGN.format(bindings))
+        super().__init__(f"the agent card at {found_at} {said}", safe=AGENT_PROTOCOL_UNKNOWN.format(bindings))
         self.problem = f"The agent's card offers {bindings} only, and the bot speaks JSON-RPC and HTTP+JSON."
 
 
@@ -114,7 +123,7 @@ class NoCard(CardError):
 class CardRefused(CardError):
     """The server gives the card only to those who log in (HTTP 401, 403). `tried`: where and why not."""
 
-    safe = _LOCKED_OUT
+    safe = AGENT_LOGIN_REFUSED
     problem = _LOGIN_REFUSED
     is_lasting = True
 
@@ -126,10 +135,7 @@ class CardRefused(CardError):
 class CardUntrusted(CardError):
     """The card may not be believed until the operator says so."""
 
-    safe = (
-        "What the agent says of itself has to be checked before I may ask it. Trying again will not help:"
-        " please tell whoever runs me."
-    )
+    safe = AGENT_UNTRUSTED
     problem = "The agent's card is refused; see the log."
     is_lasting = True
 
@@ -137,7 +143,7 @@ class CardUntrusted(CardError):
 class AgentRefused(AgentError):
     """The agent's server did not accept the question. `status` is HTTP's."""
 
-    safe = "The agent refused the request."
+    safe = AGENT_REFUSED
 
     def __init__(
         self, message: str, *, status: int, retry_after: float | None = None, said: str = ""
@@ -145,7 +151,7 @@ class AgentRefused(AgentError):
         super().__init__(message, said=said)
         self.status, self.retry_after = status, retry_after
         if status in (401, 403):
-            self.safe, self.problem = _LOCKED_OUT, _LOGIN_REFUSED
+            self.safe, self.problem = AGENT_LOGIN_REFUSED, _LOGIN_REFUSED
             self.is_lasting = True
 
 
@@ -156,13 +162,13 @@ class NothingToAsk(AgentError):
 class TaskOver(AgentError):
     """The task ended before what it had asked was answered."""
 
-    safe = "The agent has ended this meanwhile, so your answer was not sent."
+    safe = AGENT_ENDED_TASK
 
 
 class AgentFailed(AgentError):
     """The agent answered with a JSON-RPC error. `code` is its number (facts: A2A section 5)."""
 
-    safe = "The agent reported an error."
+    safe = AGENT_ERROR
 
     def __init__(self, message: str, *, code: int, safe: str | None = None, said: str = "") -> None:
         super().__init__(message, safe=safe, said=said)
@@ -172,13 +178,13 @@ class AgentFailed(AgentError):
 class BadAgentData(AgentError):
     """Not JSON, not SSE, too large, nested too deep."""
 
-    safe = "The agent sent something that could not be understood."
+    safe = AGENT_NOT_UNDERSTOOD
 
 
 class ServerFailed(BadAgentData):
     """HTTP 5xx, from the agent's server or a proxy: it may have taken the question. `status` is HTTP's."""
 
-    safe = "The agent's server reported an error."
+    safe = AGENT_SERVER_ERROR
 
     def __init__(self, message: str, *, status: int, said: str = "") -> None:
         super().__init__(message, said=said)
@@ -192,7 +198,7 @@ class BadEncoding(BadAgentData):
 class StreamLost(AgentError):
     """It may have been accepted: never send the question again."""
 
-    safe = "The connection to the agent was lost."
+    safe = CONNECTION_LOST
 
 
 class StreamCut(StreamLost):
@@ -202,7 +208,7 @@ class StreamCut(StreamLost):
 class StreamIdle(StreamLost):
     """No event for too long. Pings do not count: a dead stream sends them too."""
 
-    safe = "The agent has gone silent."
+    safe = AGENT_SILENT
 
 
 class SlackError(BotError):

@@ -11,14 +11,11 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from .errors import ADD_SCOPE
+from .text.words import APP_AGENT_DESCRIPTION, APP_DESCRIPTION
 
 EVENTS_PATH = "/slack/events"
 NAME = "slack_bot"
 LONGEST_NAME = 35
-_ABOUT = (
-    "Mention me or write to me: I pass your question to an agent and write its answer into the thread while"
-    " it is being written."
-)
 _READS_BACK = "and what became of a call without an answer cannot be looked up"
 
 
@@ -119,9 +116,9 @@ def manifest_of(
         "bot_optional": sorted(each.scope for each in permissions if each.is_optional),
     }
     return {
-        "display_information": {"name": name, "description": "Answers of an A2A agent, live in the thread"},
+        "display_information": {"name": name, "description": APP_DESCRIPTION},
         "features": {
-            "agent_view": {"agent_description": _ABOUT},
+            "agent_view": {"agent_description": APP_AGENT_DESCRIPTION},
             "app_home": {
                 "home_tab_enabled": True,
                 "messages_tab_enabled": True,

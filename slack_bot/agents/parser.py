@@ -11,6 +11,7 @@ from typing import NamedTuple, assert_never
 
 from ..errors import BadAgentData
 from ..text.compare import contains_letters, preview
+from ..text.words import ANSWER_TOO_LARGE
 from ..turn.events import (
     Attached,
     Event,
@@ -147,9 +148,7 @@ class EventParser:
             case _:
                 assert_never(frame)
         if self._answer.overflow:
-            raise BadAgentData(
-                "the agent's text exceeds agent.max_turn_chars", safe="The answer is too long."
-            )
+            raise BadAgentData("the agent's text exceeds agent.max_turn_chars", safe=ANSWER_TOO_LARGE)
         return events
 
     def finish(self) -> list[Event]:

@@ -12,6 +12,20 @@ from ..clock import Clock
 from ..settings.channels import ChannelPolicies, ChannelSettings
 from ..settings.models import TurnSettings
 from ..store.contracts import RecentTurns
+from ..text.words import (
+    A_MINUTE,
+    ASKER_IS_EXTERNAL,
+    ASKER_IS_GUEST,
+    ASKER_IS_NOT_LISTED,
+    ASKER_IS_UNKNOWN,
+    HOURLY_CHANNEL,
+    HOURLY_LIMIT,
+    HOURLY_PERSON,
+    HOURLY_QUESTION,
+    HOURLY_QUESTIONS,
+    HOURLY_TOTAL,
+    MINUTES,
+)
 from ..turn.people import Organisation, PersonKind, kind_of
 from ..turn.record import Question, ThreadKey
 from .read import Asker
@@ -30,22 +44,20 @@ class Refusal:
 
 _EXTERNAL = Refusal(
     "it came from another organisation (external = deny)",
-    "I take no questions from other organisations here. Somebody of the organisation that runs me can ask for"
-    " you.",
+    ASKER_IS_EXTERNAL,
 )
 _GUEST = Refusal(
     "it came from a guest (guests = deny)",
-    "I take no questions from guests here. A member of the workspace can ask for you.",
+    ASKER_IS_GUEST,
 )
 _NOT_LISTED = Refusal(
     "its asker is not among the people and groups who may ask",
-    "Only certain people may ask me here. Ask whoever runs me to add you.",
+    ASKER_IS_NOT_LISTED,
 )
 _UNKNOWN = Refusal(
     "Slack did not say whether its asker may ask (users:read, usergroups:read)",
-    "I could not find out whether you may ask me here. Please ask again in a few minutes.",
+    ASKER_IS_UNKNOWN,
 )
-NOT_FOR_OTHERS = "Only people of the organisation that runs me can use this."
 
 
 class PeopleReader(Protocol):
@@ -131,9 +143,9 @@ class HourlyQuestions:
         """
         settings = self._settings
         limits = {
-            user: (settings.hourly_bot if is_bot else settings.hourly_person, "You have asked"),
-            channel: (settings.hourly_channel, "This channel has asked"),
-            "": (settings.hourly_total, "I was asked"),
+            user: (settings.hourly_bot if is_bot else settings.hourly_person, HOURLY_PERSON),
+            channel: (settings.hourly_channel, HOURLY_CHANNEL),
+            "": (settings.hourly_total, HOURLY_TOTAL),
         }
         limits = {subject: each for subject, each in limits.items() if each[0]}
         if not limits:
@@ -143,8 +155,8 @@ class HourlyQuestions:
             return None
         subject = max(waits, key=lambda each: waits[each])
         most, who = limits[subject]
-        what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
-        words = f"{what}, and I may take no more. Please ask again in {_minutes(waits[subject])}."
+        what = (HOURLY_QUESTIONS if most > 1 else HOURLY_QUESTION).format(who, most)
+        words = HOURLY_LIMIT.format(what, _minutes(waits[subject]))
         return Refusal(f"there are too many: {what}", words)
 
 
@@ -192,7 +204,7 @@ class LocalHour:
 
 def _minutes(seconds: float) -> str:
     minutes = math.ceil(seconds / 60)
-    return "a minute" if minutes == 1 else f"{minutes} minutes"
+    return A_MINUTE if minutes == 1 else MINUTES.format(minutes)
 
 
 class BotAccess:

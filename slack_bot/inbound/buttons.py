@@ -15,15 +15,15 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
 
 from ..errors import BotError
+from ..text.words import NOT_FOR_OTHERS, PRESS_NOT_TAKEN
 from ..threads.dispatch import TurnDispatcher
 from ..turn.buttons import TurnButton
-from .access import NOT_FOR_OTHERS, Access, HourlyQuestions
+from .access import Access, HourlyQuestions
 from .authorizer import identity_of
 from .read import Press, read_press
 
 _log = logging.getLogger(__name__)
 
-_NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
@@ -152,7 +152,11 @@ class TurnButtons:
     def buttons(self) -> Iterator[Button]:
         for name in (TurnButton.RETRY, TurnButton.STOP, TurnButton.STOP_LISTENING, TurnButton.DROP):
             yield Button(
-                name, self.press, failure="a question was not asked again: %s", sorry=_NOT_NOW, is_offer=True
+                name,
+                self.press,
+                failure="a question was not asked again: %s",
+                sorry=PRESS_NOT_TAKEN,
+                is_offer=True,
             )
 
     async def press(self, press: Press) -> PressReply:

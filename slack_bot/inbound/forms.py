@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 
+from ..text.words import FORM_ANSWER_NOT_STORED
 from ..threads.dispatch import TurnDispatcher
 from ..turn.open_form import FormAction, FormPress
 from .buttons import Button, PressReply
@@ -11,7 +12,6 @@ from .read import Press
 _log = logging.getLogger(__name__)
 
 _OPEN_MODALS = [action for action in FormAction if action.opens_modal]
-_NOT_NOW = "Your answer could not be stored right now. Please send it again in a minute."
 
 
 class FormButtons:
@@ -26,7 +26,7 @@ class FormButtons:
                 action,
                 self.press,
                 failure="an answer to a form was not stored: %s",
-                sorry=_NOT_NOW,
+                sorry=FORM_ANSWER_NOT_STORED,
                 opens_modal=action in _OPEN_MODALS,
                 channel_of=self._channel_of,
             )

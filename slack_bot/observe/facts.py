@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from ..text.words import WITH_REFERENCE
 from ..turn.open_form import OpenForm
 from ..turn.progress import MessageRecord, TurnRecord
 
@@ -24,7 +25,7 @@ def reference_of(turn: str) -> str:
 
 def referred(note: str, turn: str) -> str:
     """`note`, with the turn's name in the log."""
-    return f"{note} Reference: {reference_of(turn)}."
+    return WITH_REFERENCE.format(note, reference_of(turn))
 
 
 @dataclass(frozen=True, slots=True)

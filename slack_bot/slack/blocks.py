@@ -9,6 +9,19 @@ from html import unescape
 from typing import Any
 
 from ..text.sanitize import sanitize
+from ..text.words import (
+    CARD_UNTITLED,
+    GO_ON,
+    GO_ON_AS_ASKER,
+    GO_ON_WITH_MENTION,
+    HELPFUL_LABEL,
+    MARK_ANSWER,
+    MORE_SOURCES,
+    NOT_HELPFUL_LABEL,
+    PLAN_UNTITLED,
+    STOP_LABEL,
+    TRY_AGAIN_LABEL,
+)
 from ..turn.actions import TaskCard
 from ..turn.buttons import TurnButton
 from ..turn.extras import Source
@@ -17,13 +30,11 @@ from .odd_hosts import odd_host
 
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
-ANSWER_HERE = "Reply in this thread to answer."
-SIGN_IN = "The agent goes on when you have signed in. If nothing happens then, reply in this thread."
 
 _GO_ON = {
-    ListensTo.NOBODY: "Mention me in this thread to go on.",
-    ListensTo.ASKER: "Write in this thread to go on. If you did not ask, mention me.",
-    ListensTo.EVERYBODY: "Write in this thread to go on.",
+    ListensTo.NOBODY: GO_ON_WITH_MENTION,
+    ListensTo.ASKER: GO_ON_AS_ASKER,
+    ListensTo.EVERYBODY: GO_ON,
 }
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
@@ -87,7 +98,7 @@ def sources_block(sources: Sequence[Source]) -> Block:
         for number, each in enumerate(sources[:_MOST_SOURCES], start=1)
     ]
     if len(sources) > _MOST_SOURCES:
-        shown[-1] += f" … and {len(sources) - _MOST_SOURCES} more"
+        shown[-1] += MORE_SOURCES.format(len(sources) - _MOST_SOURCES)
     elements = [{"type": "mrkdwn", "text": text, "verbatim": True} for text in shown]
     return {"type": "context", "elements": elements}
 
@@ -128,7 +139,7 @@ def card_text(text: str, limit: int) -> str:
 
 def card_title(card: TaskCard, limit: int) -> str:
     """Slack takes no card without a title, and an agent's may have nothing visible."""
-    return card_text(card.title, limit) or card_text(card.id, limit) or "Step"
+    return card_text(card.title, limit) or card_text(card.id, limit) or CARD_UNTITLED
 
 
 def feedback(turn: str) -> Block:
@@ -138,14 +149,14 @@ def feedback(turn: str) -> Block:
         return {
             "text": plain(label),
             "value": f"{word}|{turn}"[:_BUTTON_VALUE],
-            "accessibility_label": f"Mark this answer as {label.lower()}",
+            "accessibility_label": MARK_ANSWER.format(label.lower()),
         }
 
     element = {
         "type": "feedback_buttons",
         "action_id": TurnButton.FEEDBACK,
-        "positive_button": button("Helpful", "positive"),
-        "negative_button": button("Not helpful", "negative"),
+        "positive_button": button(HELPFUL_LABEL, "positive"),
+        "negative_button": button(NOT_HELPFUL_LABEL, "negative"),
     }
     return {"type": "context_actions", "elements": [element]}
 
@@ -157,7 +168,8 @@ def context(text: str) -> Block:
 
 def buttons(turn: str, *, can_stop: bool = False) -> Block:
     """Asks the same question again, or stops the task that is watched."""
-    return actions({TurnButton.RETRY: "Try again", **({TurnButton.STOP: "Stop"} if can_stop else {})}, turn)
+    stop = {TurnButton.STOP: STOP_LABEL} if can_stop else {}
+    return actions({TurnButton.RETRY: TRY_AGAIN_LABEL, **stop}, turn)
 
 
 def actions(shown: Mapping[TurnButton, str], turn: str) -> Block:
@@ -202,7 +214,8 @@ def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[
     tasks = [_card(card, limit) for card in shown]
     if mode != "plan":
         return tasks[-_MAX_CARDS:]
-    return [{"type": "plan", "title": card_text(title or shown[-1].title, limit) or "Steps", "tasks": tasks}]
+    heading = card_text(title or shown[-1].title, limit) or PLAN_UNTITLED
+    return [{"type": "plan", "title": heading, "tasks": tasks}]
 
 
 def _card(card: TaskCard, limit: int) -> Block:

@@ -13,15 +13,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..text.sanitize import LONGEST
+from ..text.words import (
+    CARD_CONTINUES,
+    CARD_FAILED_STEPS,
+    CARD_MORE_STEPS,
+    CARD_ONE_MORE_STEP,
+    CARD_STOPPED,
+)
 from ..turn.actions import CardState, TaskCard
 from .blocks import all_chunks, card_text, weighted_bytes
 
 MAX_CARDS = 50
 """Cards in one message. Slack: a plan holds 50 tasks."""
-CONTINUES = " (continues below)"
-"""Added to the title of a card that goes on in the next message."""
-STOPPED = " (stopped)"
-"""Added to the title of a card that a human stopped."""
 
 _TITLE = 256  # Slack: characters of a card's title
 _MORE = "more steps"  # the id of the card that counts
@@ -36,7 +39,7 @@ class CardClosing(StrEnum):
     CONTINUES = "continues"  # it goes on in the next message
 
 
-_WORDS = {CardClosing.CONTINUES: CONTINUES, CardClosing.STOPPED: STOPPED}
+_WORDS = {CardClosing.CONTINUES: CARD_CONTINUES, CardClosing.STOPPED: CARD_STOPPED}
 """Slack has no state for a card that neither ended nor failed, so its title says it."""
 
 
@@ -248,8 +251,8 @@ class CardTracker:
     def _more(self) -> TaskCard:
         states = self._counted.values()
         failed = sum(state is CardState.ERROR for state in states)
-        title = "… 1 more step" if len(states) == 1 else f"… {len(states):,} more steps"
-        title += f" ({failed:,} failed)" if failed else ""
+        title = CARD_ONE_MORE_STEP if len(states) == 1 else CARD_MORE_STEPS.format(len(states))
+        title += CARD_FAILED_STEPS.format(failed) if failed else ""
         return TaskCard(_MORE, title, CardState.RUNNING if CardState.RUNNING in states else CardState.DONE)
 
     def unsent(self, shown_title: str | None, *, has_text: bool) -> tuple[tuple[TaskCard, ...], str]:

@@ -1,5 +1,6 @@
 """PURE. A chart as Slack's `data_visualization`, where it is within its limits (facts: Slack 5, 14)."""
 
+from ..text.words import CHART_UNTITLED
 from ..turn.extras import Chart, ChartKind, Series
 from .blocks import Block, shorten
 
@@ -13,7 +14,7 @@ def chart_block(chart: Chart) -> Block | None:
     names = [each.name for each in chart.series]
     if not (_are_labels(names) and _are_labels(chart.categories)) or len(names) > _SERIES:
         return None
-    title = shorten(" ".join(chart.title.split()), _TITLE) or "Chart"
+    title = shorten(" ".join(chart.title.split()), _TITLE) or CHART_UNTITLED
     if chart.kind is ChartKind.PIE:
         values = chart.series[0].values
         if len(values) > _SERIES or not all(value > 0 for value in values):

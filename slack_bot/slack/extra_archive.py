@@ -7,6 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..text.words import (
+    ARCHIVE_COUNTS,
+    ARCHIVE_LEFT_OUT,
+    ARCHIVE_LIST_CUT,
+    ARCHIVE_LIST_END,
+    ARCHIVE_NOT_SHOWN,
+    ARCHIVE_NOT_TAKEN,
+    ARCHIVE_SHOWN_AS_TEXT,
+    REST_IN_ARCHIVE,
+)
 from ..turn.extras import Chart, Counted, DataTable, LinkedFile, OutFile, key_of
 from .file_types import file_name
 from .tables import as_csv
@@ -32,16 +42,16 @@ class Archive:
     def line(self, error: str = "") -> str:
         """What readers are told of it. `error`: Slack's, where it did not take the file."""
         inside = _listed(self.counts)
-        said = f"The rest of this answer, {inside}, is in {NAME}." if inside else ""
+        said = REST_IN_ARCHIVE.format(inside, NAME) if inside else ""
         if error:
             shown = _listed(Counter({kind: self.counts[kind] for kind in ("table", "chart")}))
             hidden = _listed(Counter({kind: self.counts[kind] for kind in ("file", "link")}))
-            said = f"Slack did not take {NAME} ({error})."
-            said += f" Its {shown} stand above as text." if shown else ""
-            said += f" Not shown: {hidden}." if hidden else ""
+            said = ARCHIVE_NOT_TAKEN.format(NAME, error)
+            said += ARCHIVE_SHOWN_AS_TEXT.format(shown) if shown else ""
+            said += ARCHIVE_NOT_SHOWN.format(hidden) if hidden else ""
         if self.left_out:
             names, more = ", ".join(self.left_out[:_NAMED]), len(self.left_out) - _NAMED
-            said += f" Too large for it: {names}{f' and {more} more' if more > 0 else ''}."
+            said += ARCHIVE_LEFT_OUT.format(ARCHIVE_LIST_CUT.format(names, more) if more > 0 else names)
         return said.strip()
 
 
@@ -92,10 +102,10 @@ def _write(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 def _listed(counts: Counter[str]) -> str:
     *first, last = [*_parts(counts)] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    return ARCHIVE_LIST_END.format(", ".join(first), last) if first else last
 
 
 def _parts(counts: Counter[str]) -> Iterator[str]:
-    for kind in ("table", "chart", "file", "link"):
+    for kind, (one, several) in ARCHIVE_COUNTS.items():
         if count := counts[kind]:
-            yield f"{count:,} {kind}{'s' if count > 1 else ''}"
+            yield (several if count > 1 else one).format(count)

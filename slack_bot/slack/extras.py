@@ -15,6 +15,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from ..settings.web import WebSettings
+from ..text.words import FILE_EMPTY, FILE_NOT_TAKEN, FILE_TOO_LARGE, NOT_ALL_SHOWN, TABLE_CUT, TABLE_UNTITLED
 from ..turn.actions import NameSources, ShowExtra
 from ..turn.extras import (
     Chart,
@@ -44,9 +45,6 @@ from .uploads import MOST_AT_ONCE, FileUpload, send, show, shows
 
 _log = logging.getLogger(__name__)
 
-_EMPTY = "_The agent made an empty file: {name}_"
-_TOO_LARGE = "_The agent made a file that is too large to be shown here: {name} ({size:.1f} MB)_"
-_NOT_TAKEN = "_Slack did not take a file that the agent made: {name} ({error})_"
 _LARGE = 4_000  # cells of a table that are read in a thread of the process
 _FENCE = 8  # characters of a code block's marks
 
@@ -147,13 +145,13 @@ class ExtraSurface:
     async def _table(
         self, key: str, table: DataTable, best: Sequence[Block], under: Sequence[Block]
     ) -> CallResult:
-        says = blocks.fallback(table.title) or "Table"
+        says = blocks.fallback(table.title) or TABLE_UNTITLED
         whole, name = monospaced(table, self._most), file_name(f"{table.title or 'table'}.csv", "", b"")
         forms = [_form(says, [block, *under]) for block in (*best, *table_blocks(table))]
         if whole is not None:
             return await self._post(key, [*forms, *blocks.forms(whole, (), under, says=says)])
         part, in_blocks = cut(table, self._most), len(forms)
-        note = f"The first {len(part.rows)} of {len(table.rows)} rows. All of them are in {name}."
+        note = TABLE_CUT.format(len(part.rows), len(table.rows), name)
         if not forms:
             forms = [_form(says, [block, blocks.context(note)]) for block in table_blocks(part)]
         text = f"{monospaced(part, self._most)}\n{note}"
@@ -175,7 +173,7 @@ class ExtraSurface:
         posted: CallResult = CallOk({})
         for number, page in enumerate(_pages(text, self._most)):
             if number == self._client.settings.max_segments:
-                page = "_… and more, which is not shown here_"
+                page = NOT_ALL_SHOWN
             posted = await self._post(f"{key}.{number}", blocks.forms(page, (), ()))
             if isinstance(posted, CallFailed) or number == self._client.settings.max_segments:
                 break
@@ -209,7 +207,7 @@ class ExtraSurface:
             key, size, most = key_of(file, copy), len(file.content), self._client.settings.max_file_bytes
             name = file_name(file.name, file.mime_type, file.content)
             if not size or size > most:
-                words = _TOO_LARGE if size else _EMPTY
+                words = FILE_TOO_LARGE if size else FILE_EMPTY
                 await self._say(key, words.format(name=name, size=size / 1_000_000))
                 continue
             kind = snippet_type(name, file.content)
@@ -220,7 +218,7 @@ class ExtraSurface:
                 continue
             if refused[key].fault in FINAL_FAULTS:
                 return refused[key]
-            await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=refused[key].error))
+            await self._say(f"{key}.refused", FILE_NOT_TAKEN.format(name=each.name, error=refused[key].error))
         return CallOk({}, is_fallback=True)
 
     async def _linked(self, key: str, file: LinkedFile) -> CallResult:

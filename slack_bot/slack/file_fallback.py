@@ -8,6 +8,14 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..text.words import (
+    ANSWER_COMES_AS_FILE,
+    ANSWER_HAS_NO_ROOM,
+    ANSWER_NOT_TAKEN,
+    PART_OF_ANSWER_IN_FILE,
+    WHOLE_ANSWER_IN_FILE,
+    WRITING_FILE,
+)
 from ..turn.record import Outcome
 from . import blocks
 from .cards import CardClosing
@@ -20,13 +28,8 @@ from .uploads import FileUpload, upload
 _log = logging.getLogger(__name__)
 
 FILE = "answer.md"
-COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
+COMING = ANSWER_COMES_AS_FILE.format(FILE)
 """Under the last message, while the agent goes on."""
-WRITING_ON = "is writing the rest, it comes as a file..."
-_TOO_LONG = "This answer is too long for the thread."
-_REFUSED = "Slack did not take all of this answer as a message."
-_WHOLE = f"All of it is in {FILE}."
-_PART = f"What there is of it is in {FILE}."
 
 
 class FileFallback:
@@ -39,7 +42,7 @@ class FileFallback:
     async def announce(self) -> None:
         """The last message must be stopped."""
         last = self._delivery.last
-        self._show_status(WRITING_ON)
+        self._show_status(WRITING_FILE)
         if last is None or self._announced is not None:
             return
         self._announced = last
@@ -48,13 +51,14 @@ class FileFallback:
 
     async def attach(self, text: str, ending: Ending) -> Ending | None:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
-        self._show_status(WRITING_ON)
+        self._show_status(WRITING_FILE)
         done = await upload(self._client, FileUpload(FILE, text.encode("utf-8", "replace")))
         if isinstance(done, CallFailed):
             _log.warning("file refused: %s", done.error, extra=self._client.api.log_fields)
             return None
-        why = _TOO_LONG if self._delivery.refusal is None else _REFUSED
-        what = _WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else _PART
+        why = ANSWER_HAS_NO_ROOM if self._delivery.refusal is None else ANSWER_NOT_TAKEN
+        is_whole = ending.outcome in (Outcome.ANSWERED, Outcome.ASKED)
+        what = (WHOLE_ANSWER_IN_FILE if is_whole else PART_OF_ANSWER_IN_FILE).format(FILE)
         return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
 
     async def withdraw(self) -> None:

@@ -11,32 +11,68 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..text.words import (
+    FORM_APPROVE_LABEL,
+    FORM_CANCEL_LABEL,
+    FORM_CLOSE_LABEL,
+    FORM_EDIT_ARGUMENTS,
+    FORM_EDIT_LABEL,
+    FORM_FILL_LABEL,
+    FORM_HINT_DECIDE,
+    FORM_HINT_FILL,
+    FORM_HINT_FILL_OR_REPLY,
+    FORM_HINT_NO_CONTROLS,
+    FORM_HINT_ONLY_IN_FORM,
+    FORM_HINT_REPLY,
+    FORM_MORE_CHOICES,
+    FORM_MORE_FIELDS,
+    FORM_NO,
+    FORM_NOT_SENT_TITLE,
+    FORM_PLACEHOLDER,
+    FORM_REJECT_LABEL,
+    FORM_REJECT_TITLE,
+    FORM_REJECT_WHY,
+    FORM_SECRET_FIELD,
+    FORM_SEND_LABEL,
+    FORM_UNNAMED_CHOICE,
+    FORM_UNNAMED_FIELD,
+    FORM_UNTITLED,
+    FORM_YES,
+    RECORD_ANSWERED,
+    RECORD_ANSWERED_HERE,
+    RECORD_APPROVED,
+    RECORD_APPROVED_CHANGED,
+    RECORD_ARGUMENTS,
+    RECORD_MORE,
+    RECORD_REASON,
+    RECORD_REJECTED,
+    RECORD_SOMEBODY,
+    RECORD_TIME,
+    SIGN_IN_AT,
+    SIGN_IN_CARE,
+    SIGN_IN_GET_LINK_LABEL,
+    SIGN_IN_LABEL,
+    SIGN_IN_NOT_ALLOWED,
+    SIGN_IN_NOT_PLAIN,
+    SIGN_IN_UNREADABLE,
+    SIGN_IN_WITHOUT_HTTPS,
+)
 from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict, number_of
 from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.open_form import FormAction
 from ..turn.people import PERSON_ID
-from .blocks import ANSWER_HERE, Args, Block, context, plain, shorten
+from .blocks import Args, Block, context, plain, shorten
 
 _INLINE = 3  # fields in a message; more are in a modal
 _FEW = 5  # choices that are buttons
 _LABEL = 75  # Slack: characters of a button or an option
 _QUESTION = 2_000  # Slack: characters of a label or a hint
-_PLACEHOLDER = "Choose…"
 _TITLE = 24  # Slack: characters of a modal's title
 _TEXT = 3_000  # Slack: characters of a section, and of what is typed into an input
 _MOST_FIELDS = 95  # Slack: 100 blocks of a modal
 _MOST_OPTIONS = 100  # Slack: of a select
 _SHOWN_VALUE, _SHOWN_FIELDS = 200, 10  # of a record: it is one text
 _MASK = "••••"
-_YES, _NO = "Yes", "No"
-_SENSITIVE = "It is sent to the agent, and not shown or kept in Slack."
-_OR_REPLY = "Fill this in, or reply in this thread."
-_ONLY_IN_FORM = (
-    "It asks for a secret: answer only in the form. What you type in this thread is neither kept nor sent."
-)
-_FILL_IN = "Fill this in to answer."
-_DECIDE = "The agent waits for a decision."
-_NO_CONTROLS = "This cannot be answered here. Write “stop” to end it."
 _HOST = re.compile(r"(?!-)[a-z0-9-]+(\.[a-z0-9-]+)*")
 _ARGUMENTS, _REASON = "arguments", "reason"
 _FIELD = "field"  # of a block_id, before the number
@@ -48,7 +84,7 @@ _FIELD = "field"  # of a block_id, before the number
 def form_blocks(form: Form, handle: str) -> list[Block]:
     """The controls under the text of a form; empty where it is answered in words, or elsewhere."""
     if form.is_auth:
-        return [_actions(_button(FormAction.LINK, "Get the link", handle))] if form.url else []
+        return [_actions(_button(FormAction.LINK, SIGN_IN_GET_LINK_LABEL, handle))] if form.url else []
     if form.kind is FormKind.APPROVAL:
         return [_actions(*_decisions(form, handle))]
     return list(_fields(form, handle)) if form.fields else []
@@ -62,12 +98,12 @@ def has_controls(form: Form) -> bool:
 def hint(form: Form, *, has_controls: bool) -> str:
     """How to answer."""
     if form.has_secrets:
-        return _ONLY_IN_FORM if has_controls else _NO_CONTROLS
+        return FORM_HINT_ONLY_IN_FORM if has_controls else FORM_HINT_NO_CONTROLS
     if form.kind is FormKind.INPUT and form.fields and has_controls:
-        return _OR_REPLY if form.takes_words else _FILL_IN
+        return FORM_HINT_FILL_OR_REPLY if form.takes_words else FORM_HINT_FILL
     if form.kind is FormKind.APPROVAL and has_controls:
-        return _DECIDE
-    return ANSWER_HERE if form.takes_words else _NO_CONTROLS
+        return FORM_HINT_DECIDE
+    return FORM_HINT_REPLY if form.takes_words else FORM_HINT_NO_CONTROLS
 
 
 def without_fields(form: Form) -> Form:
@@ -77,7 +113,7 @@ def without_fields(form: Form) -> Form:
 
 def _fields(form: Form, handle: str) -> Iterator[Block]:
     if not _is_inline(form):
-        yield _actions(_button(FormAction.FILL, "Fill in", handle, style="primary"))
+        yield _actions(_button(FormAction.FILL, FORM_FILL_LABEL, handle, style="primary"))
     elif len(form.fields) == 1 and (choices := _few(form.fields[0])):
         asked = form.fields[0]
         yield context(f"{asked.shown}: {asked.help}" if asked.help else asked.shown)
@@ -86,7 +122,7 @@ def _fields(form: Form, handle: str) -> Iterator[Block]:
     else:
         for number, asked in enumerate(form.fields):
             yield _input(number, asked)
-        yield _actions(_button(FormAction.SEND, "Send", handle, style="primary"))
+        yield _actions(_button(FormAction.SEND, FORM_SEND_LABEL, handle, style="primary"))
 
 
 def _is_inline(form: Form) -> bool:
@@ -102,16 +138,16 @@ def _is_simple(asked: Field) -> bool:
 def _few(asked: Field) -> list[str]:
     """The labels of a choice that is made by one press."""
     if asked.kind is FieldKind.BOOLEAN:
-        return [_YES, _NO]
+        return [FORM_YES, FORM_NO]
     is_few = asked.kind is FieldKind.SELECT and len(asked.choices) <= _FEW
     return [each.shown for each in asked.choices] if is_few and asked.required else []
 
 
 def _decisions(form: Form, handle: str) -> Iterator[Block]:
-    yield _button(FormAction.APPROVE, "Approve", handle, style="primary")
+    yield _button(FormAction.APPROVE, FORM_APPROVE_LABEL, handle, style="primary")
     if may_edit(form):
-        yield _button(FormAction.EDIT, "Edit", handle)
-    yield _button(FormAction.REJECT, "Reject", handle, style="danger")
+        yield _button(FormAction.EDIT, FORM_EDIT_LABEL, handle)
+    yield _button(FormAction.REJECT, FORM_REJECT_LABEL, handle, style="danger")
 
 
 def may_edit(form: Form) -> bool:
@@ -139,22 +175,23 @@ def words_of(form: Form) -> str:
 def form_view(form: Form, handle: str, action: FormAction) -> Args:
     """The modal that a button opens: `FILL`, `EDIT` or `REJECT`."""
     if action is FormAction.EDIT:
-        blocks = [_text_input(_ARGUMENTS, "Arguments, as JSON", _pretty(form))]
-        return _view(form.calls[0].name, "Approve", blocks, handle, action)
+        blocks = [_text_input(_ARGUMENTS, FORM_EDIT_ARGUMENTS, _pretty(form))]
+        return _view(form.calls[0].name, FORM_APPROVE_LABEL, blocks, handle, action)
     if action is FormAction.REJECT:
-        return _view("Reject", "Reject", [_text_input(_REASON, "Why? The agent is told.")], handle, action)
+        blocks = [_text_input(_REASON, FORM_REJECT_WHY)]
+        return _view(FORM_REJECT_TITLE, FORM_REJECT_LABEL, blocks, handle, action)
     title = form.title if len(form.title) > _TITLE else ""  # else it stands above
     head = shorten("\n\n".join(filter(None, (title, form.prompt))), _TEXT)
     blocks = [_section(head)] if head else []
     blocks += [_input(number, asked) for number, asked in enumerate(form.fields[:_MOST_FIELDS])]
     more = form.hidden_fields + max(0, len(form.fields) - _MOST_FIELDS)
-    blocks += [context(f"… and {more:,} more, which are not shown here")] if more else []
-    return _view(form.title or "Form", "Send", blocks, handle, action)
+    blocks += [context(FORM_MORE_FIELDS.format(more))] if more else []
+    return _view(form.title or FORM_UNTITLED, FORM_SEND_LABEL, blocks, handle, action)
 
 
 def notice_view(words: str) -> Args:
     """What a modal says that cannot be sent any more."""
-    title, close = _words("Not sent", _TITLE), _words("Close", _TITLE)
+    title, close = _words(FORM_NOT_SENT_TITLE, _TITLE), _words(FORM_CLOSE_LABEL, _TITLE)
     return {"type": "modal", "title": title, "close": close, "blocks": [_section(words)]}
 
 
@@ -163,9 +200,9 @@ def _view(title: str, submit: str, blocks: list[Block], handle: str, action: For
         "type": "modal",
         "callback_id": action.value,
         "private_metadata": handle,
-        "title": _words(" ".join(title.split()) or "Form", _TITLE),
+        "title": _words(" ".join(title.split()) or FORM_UNTITLED, _TITLE),
         "submit": _words(submit, _TITLE),
-        "close": _words("Cancel", _TITLE),
+        "close": _words(FORM_CANCEL_LABEL, _TITLE),
         "blocks": blocks,
     }
 
@@ -178,12 +215,12 @@ def _text_input(name: str, label: str, text: str = "") -> Block:
 
 
 def _input(number: int, asked: Field) -> Block:
-    more = f"{asked.hidden_choices:,} more choices are not offered here." if asked.hidden_choices else ""
-    hint = " ".join(filter(None, (asked.help, more, _SENSITIVE if asked.is_secret else "")))
+    more = FORM_MORE_CHOICES.format(asked.hidden_choices) if asked.hidden_choices else ""
+    hint = " ".join(filter(None, (asked.help, more, FORM_SECRET_FIELD if asked.is_secret else "")))
     return {
         "type": "input",
         "block_id": f"{_FIELD}-{number}",
-        "label": _words(asked.shown, _QUESTION, f"Field {number + 1}"),
+        "label": _words(asked.shown, _QUESTION, FORM_UNNAMED_FIELD.format(number + 1)),
         "element": {"action_id": _FIELD, **_element(asked)},
         "optional": not asked.required,
         **({"hint": _words(hint, _QUESTION)} if hint.strip() else {}),
@@ -202,7 +239,7 @@ def _element(asked: Field) -> Block:
             is_given = isinstance(asked.default, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", asked.default)
             return {"type": "datepicker", **({"initial_date": asked.default} if is_given else {})}
         case FieldKind.BOOLEAN:
-            options = [_option(0, _YES), _option(1, _NO)]
+            options = [_option(0, FORM_YES), _option(1, FORM_NO)]
             first = {"initial_option": options[not asked.default]} if isinstance(asked.default, bool) else {}
             return {"type": "radio_buttons", "options": options, **first}
         case FieldKind.SELECT | FieldKind.MULTI_SELECT if asked.choices:
@@ -224,7 +261,7 @@ def _select(asked: Field) -> Block:
     options = [_option(at, each.shown) for at, each in enumerate(choices)]
     default = asked.default if isinstance(asked.default, tuple) else (asked.default,)
     first = [option for option, each in zip(options, choices, strict=True) if each.value in default]
-    shown: Block = {"options": options, "placeholder": _words(_PLACEHOLDER, _LABEL)}
+    shown: Block = {"options": options, "placeholder": _words(FORM_PLACEHOLDER, _LABEL)}
     if asked.kind is FieldKind.SELECT:
         return {"type": "static_select", **shown, **({"initial_option": first[0]} if first else {})}
     return {"type": "multi_static_select", **shown, **({"initial_options": first} if first else {})}
@@ -240,7 +277,7 @@ def _typed(asked: Field) -> Block:
 
 
 def _option(number: int, label: str) -> Block:
-    return {"text": _words(label, _LABEL, f"Choice {number + 1}"), "value": str(number)}
+    return {"text": _words(label, _LABEL, FORM_UNNAMED_CHOICE.format(number + 1)), "value": str(number)}
 
 
 # -- what people filled in
@@ -311,24 +348,23 @@ def _text(value: object) -> str | None:
 
 def record_of(form: Form, answer: Answer | None, user: str, at: float) -> list[Block]:
     """Who answered what, and when. No `answer`: in words, in the thread."""
-    who = f"<@{user}>" if PERSON_ID.fullmatch(user) else "Somebody"
-    when = f"<!date^{int(at)}^{{date_short_pretty}} {{time}}|then>"
-    said = {"type": "mrkdwn", "text": f"{who} {_done(form, answer)} · {when}"}
+    who = f"<@{user}>" if PERSON_ID.fullmatch(user) else RECORD_SOMEBODY
+    said = {"type": "mrkdwn", "text": f"{who} {_done(form, answer)} · {RECORD_TIME.format(int(at))}"}
     rows = [f"{label}: {value}" for label, value in (answered_lines(form, answer) if answer else ())]
     if len(rows) > _SHOWN_FIELDS:
-        rows[_SHOWN_FIELDS:] = [f"… and {len(rows) - _SHOWN_FIELDS:,} more"]
+        rows[_SHOWN_FIELDS:] = [RECORD_MORE.format(len(rows) - _SHOWN_FIELDS)]
     values = [context("\n".join(rows))] if rows else []
     return [{"type": "context", "elements": [said]}, *values]
 
 
 def _done(form: Form, answer: Answer | None) -> str:
     if answer is None:
-        return "answered in this thread"
+        return RECORD_ANSWERED_HERE
     if form.kind is not FormKind.APPROVAL:
-        return "answered"
+        return RECORD_ANSWERED
     if answer.verdict is Verdict.REJECT:
-        return "rejected this"
-    return "approved this with changes" if answer.arguments else "approved this"
+        return RECORD_REJECTED
+    return RECORD_APPROVED_CHANGED if answer.arguments else RECORD_APPROVED
 
 
 def answered_lines(form: Form, answer: Answer) -> Iterator[tuple[str, str]]:
@@ -338,9 +374,9 @@ def answered_lines(form: Form, answer: Answer) -> Iterator[tuple[str, str]]:
         if value:
             yield shorten(asked.shown, _LABEL), shorten(value, _SHOWN_VALUE)
     if answer.reason:
-        yield "Why", shorten(answer.reason, _SHOWN_VALUE)
+        yield RECORD_REASON, shorten(answer.reason, _SHOWN_VALUE)
     if answer.arguments:
-        yield "Arguments", shorten(answer.arguments, _SHOWN_VALUE)
+        yield RECORD_ARGUMENTS, shorten(answer.arguments, _SHOWN_VALUE)
 
 
 def _shown(asked: Field, value: Value | None) -> str:
@@ -349,7 +385,7 @@ def _shown(asked: Field, value: Value | None) -> str:
         case None:
             return ""
         case bool():
-            return _YES if value else _NO
+            return FORM_YES if value else FORM_NO
         case tuple():
             return ", ".join(labels.get(each, each) for each in value)
         case float() | int():
@@ -383,18 +419,15 @@ def sign_in(url: str, hosts: tuple[str, ...]) -> SignIn:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").encode("idna").decode("ascii").lower(), parts.port
     except (ValueError, UnicodeError):
-        return SignIn("", why="The agent gave no address that can be read.")
+        return SignIn("", why=SIGN_IN_UNREADABLE)
     if parts.scheme.lower() != "https" or not _HOST.fullmatch(host):
-        return SignIn("", why="The agent gave no https address, so I do not pass it on.")
+        return SignIn("", why=SIGN_IN_WITHOUT_HTTPS)
     shown = host if port in (None, 443) else f"{host}:{port}"
     if parts.username is not None or parts.password is not None or len(url) > _TEXT or not url.isprintable():
-        return SignIn(shown, why=f"The agent's link to {shown} is not a plain one, so I do not pass it on.")
+        return SignIn(shown, why=SIGN_IN_NOT_PLAIN.format(shown))
     is_allowed = any(host == each or (each[:1] == "." and host.endswith(each)) for each in hosts)
     if hosts and not is_allowed:
-        return SignIn(
-            shown,
-            why=f"The agent wants you to sign in at {shown}. This host is not allowed here; ask your admin.",
-        )
+        return SignIn(shown, why=SIGN_IN_NOT_ALLOWED.format(shown))
     return SignIn(shown, url)
 
 
@@ -402,10 +435,10 @@ def sign_in_blocks(found: SignIn, *, is_known: bool) -> tuple[str, list[Block]]:
     """What the person reads, and the blocks of it. `is_known`: the host was allowed by name."""
     if not found.url:
         return found.why, [_section(found.why)]
-    text = f"The agent asks you to sign in at {found.host}."
+    text = SIGN_IN_AT.format(found.host)
     if not is_known:
-        text += " Open this only if you know that address, and never type a password into Slack."
-    button = _button(FormAction.OPENED, shorten(f"Sign in at {found.host}", _LABEL), "link")
+        text += SIGN_IN_CARE
+    button = _button(FormAction.OPENED, shorten(SIGN_IN_LABEL.format(found.host), _LABEL), "link")
     return text, [_section(text), _actions({**button, "url": found.url, "style": "primary"})]
 
 

@@ -7,6 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..text.sanitize import sanitize
+from ..text.words import (
+    HOME_AGENT_AWAY,
+    HOME_HOW,
+    HOME_HOW_TITLE,
+    HOME_MORE_QUESTIONS,
+    HOME_NO_QUESTIONS,
+    HOME_OPEN,
+    HOME_QUESTIONS_TITLE,
+    HOME_SKILLS_TITLE,
+    HOME_STOP_LABEL,
+    HOME_UNNAMED_AGENT,
+    HOME_UNNAMED_ICON,
+)
 from ..turn.buttons import TurnButton
 from ..turn.extras import Source
 from ..turn.record import Introduction, Skill, is_direct
@@ -22,12 +35,6 @@ _URL = 3_000  # Slack: characters of an image's address
 _MOST_SKILLS = 10
 _MOST_TURNS = 20  # Slack takes 100 blocks; each turn needs two
 _MOST_PROMPTS = 4  # Slack: prompts of a conversation
-_HOW = (
-    "Mention me in a channel, or write to me under Messages. The answer comes into the thread, and you can go"
-    " on there. Write “stop” to end an answer."
-)
-_AWAY = "I cannot reach the agent right now. Ask all the same: you get an answer, or I say why not."
-_NOTHING = "You have no question under way."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +53,21 @@ class ShownTurn:
 
 def home_view(agent: Introduction | None, turns: Sequence[ShownTurn]) -> Args:
     """A view for `views.publish`. No `agent`: it cannot be reached."""
-    blocks = [_header(_plain(agent.name if agent else "", _HEADER) or "Your agent")]
+    blocks = [_header(_plain(agent.name if agent else "", _HEADER) or HOME_UNNAMED_AGENT)]
     if agent is None:
-        blocks.append(context(_AWAY))
+        blocks.append(context(HOME_AGENT_AWAY))
     elif about := _plain(agent.description, _TEXT):
         blocks.append(
             _section(about) | ({"accessory": _image(agent.icon, agent.name)} if may_show(agent.icon) else {})
         )
-    blocks += [_header("How to ask"), _section(_HOW)]
+    blocks += [_header(HOME_HOW_TITLE), _section(HOME_HOW)]
     if skills := [skill for skill in (agent.skills if agent else ()) if _plain(skill.name, _LABEL)]:
         shown = [_words(*_skill(skill)) for skill in skills[:_MOST_SKILLS]]
-        blocks += [_header("What it can do"), _rich("rich_text_list", *shown, style="bullet")]
-    blocks.append(_header("Your questions"))
-    blocks += [block for turn in turns[:_MOST_TURNS] for block in _turn(turn)] or [context(_NOTHING)]
+        blocks += [_header(HOME_SKILLS_TITLE), _rich("rich_text_list", *shown, style="bullet")]
+    blocks.append(_header(HOME_QUESTIONS_TITLE))
+    blocks += [block for turn in turns[:_MOST_TURNS] for block in _turn(turn)] or [context(HOME_NO_QUESTIONS)]
     if len(turns) > _MOST_TURNS:
-        blocks.append(context(f"… and {len(turns) - _MOST_TURNS:,} more"))
+        blocks.append(context(HOME_MORE_QUESTIONS.format(len(turns) - _MOST_TURNS)))
     return {"type": "home", "blocks": blocks}
 
 
@@ -83,12 +90,12 @@ def _examples(skills: Sequence[Skill]) -> Iterator[str]:
 
 
 def _turn(turn: ShownTurn) -> Iterator[Block]:
-    label = {"type": "plain_text", "text": "Stop"}
+    label = {"type": "plain_text", "text": HOME_STOP_LABEL}
     stop = {"type": "button", "text": label, "action_id": TurnButton.STOP_IN_HOME, "value": turn.key}
     yield _section(_plain(turn.text, _QUESTION) or "…") | ({"accessory": stop} if turn.key else {})
     in_channel = {"type": "channel", "channel_id": turn.channel}
     place = () if is_direct(turn.channel) else (_text(" · "), in_channel)
-    link = {"type": "link", "url": turn.link, "text": "Open"}
+    link = {"type": "link", "url": turn.link, "text": HOME_OPEN}
     yield _rich("rich_text_section", _text(turn.state), *place, _text(" · "), link)
 
 
@@ -117,7 +124,7 @@ def _header(text: str) -> Block:
 
 
 def _image(url: str, name: str) -> Block:
-    return {"type": "image", "image_url": url, "alt_text": _plain(name, _LABEL) or "The agent"}
+    return {"type": "image", "image_url": url, "alt_text": _plain(name, _LABEL) or HOME_UNNAMED_ICON}
 
 
 def _section(text: str) -> Block:

@@ -6,6 +6,7 @@ from typing import Self
 
 from ..text.fit import state_of
 from ..text.ledger import Segment
+from ..text.words import STOPPED
 from ..turn.actions import TaskCard
 from ..turn.extras import Extra, Source
 from ..turn.form import Form
@@ -80,7 +81,7 @@ class Ending:
 
     def stopped(self) -> Self:
         """The same where a human stopped the turn before it was shown."""
-        note = self.note or "Stopped."
+        note = self.note or STOPPED
         return replace(self, outcome=Outcome.STOPPED, note=note, form=None, extras=(), sources=())
 
 

@@ -9,6 +9,22 @@ from dataclasses import dataclass
 
 from ..errors import ADD_SCOPE
 from ..settings.files import FileSettings
+from ..text.words import (
+    QUESTION_FILE_DELETED,
+    QUESTION_FILE_EMPTY,
+    QUESTION_FILE_FOREIGN,
+    QUESTION_FILE_LATE,
+    QUESTION_FILE_NO_SCOPE,
+    QUESTION_FILE_NOT_FOUND,
+    QUESTION_FILE_NOT_GIVEN,
+    QUESTION_FILE_NOT_HAD,
+    QUESTION_FILE_TOO_LARGE,
+    QUESTION_FILE_UNNAMED,
+    QUESTION_FILE_UNWANTED,
+    QUESTION_FILES_TOO_LARGE,
+    SIZE_IN_BYTES,
+    SIZE_IN_MIB,
+)
 from ..turn.files import CANVAS, GivenFile, SlackFile, media_type_of, slack_file
 from ..turn.quotes import one_line
 from ..turn.record import Question
@@ -23,16 +39,14 @@ _SIGN_IN = re.compile(rb"<title>[^<]*\bSlack\b")
 _HEAD = 8192  # bytes in which that stands
 _NAME_CHARS = 255
 _MIB = 1024 * 1024
-_NO_SCOPE = "the bot may not read files in this workspace"
 _LACKS_SCOPE = (
     f"files of questions are not given to the agent: the Slack app lacks the scope files:read; {ADD_SCOPE}"
 )
-_FAILED = "Slack did not give it to the bot"
 _REASONS = {
-    FOREIGN: "it does not lie at Slack",
-    MISSING_SCOPE: _NO_SCOPE,
-    "file_deleted": "it was deleted",
-    "file_not_found": "it was deleted, or the bot may not see it",
+    FOREIGN: QUESTION_FILE_FOREIGN,
+    MISSING_SCOPE: QUESTION_FILE_NO_SCOPE,
+    "file_deleted": QUESTION_FILE_DELETED,
+    "file_not_found": QUESTION_FILE_NOT_FOUND,
 }
 
 
@@ -67,12 +81,12 @@ class QuestionFiles:
                 given.append(_given(file, content))
                 left -= len(content)
             except (_NotGiven, TimeoutError) as error:
-                reason = str(error) or "Slack did not give it in time"
-                name = one_line(file.name) or "A file"
-                if reason == _NO_SCOPE and not self._is_scope_told:
+                reason = str(error) or QUESTION_FILE_LATE
+                name = one_line(file.name) or QUESTION_FILE_UNNAMED
+                if reason == QUESTION_FILE_NO_SCOPE and not self._is_scope_told:
                     self._is_scope_told = True
                     _log.warning(_LACKS_SCOPE, extra={"turn": question.key})
-                not_given.append(f"{name} was not given to the agent, because {reason}.")
+                not_given.append(QUESTION_FILE_NOT_GIVEN.format(name, reason))
         return ReadFiles(tuple(given), tuple(not_given))
 
     async def _whole(self, file: SlackFile) -> SlackFile:
@@ -85,39 +99,39 @@ class QuestionFiles:
         found = result.data.get("file")
         whole = slack_file(found) if isinstance(found, Mapping) else file
         if whole.kind == "stub":
-            raise _NotGiven(_FAILED)
+            raise _NotGiven(QUESTION_FILE_NOT_HAD)
         return whole
 
     async def _content(self, file: SlackFile, left: int) -> bytes:
         """At most `left` bytes; none of a file that lies elsewhere."""
         each, together = self._settings.max_bytes, self._settings.max_total_bytes
         if file.kind == "gone":
-            raise _NotGiven("it was deleted")
+            raise _NotGiven(QUESTION_FILE_DELETED)
         if not each:
-            raise _NotGiven("it gets no files here")
+            raise _NotGiven(QUESTION_FILE_UNWANTED)
         if file.kind == "link":
             return b""
         if file.size > each:
-            raise _NotGiven(f"it is larger than {_size(each)}")
-        too_many = _NotGiven(f"the files of a question may have {_size(together)} together")
+            raise _NotGiven(QUESTION_FILE_TOO_LARGE.format(_size(each)))
+        too_many = _NotGiven(QUESTION_FILES_TOO_LARGE.format(_size(together)))
         if file.size > left:
             raise too_many
         most = min(each, left)
         result = await call_until_known(lambda: self._api.download(file.url, most), repeat_on=NOT_REFUSED)
         if isinstance(result, CallFailed) and result.error == TOO_LARGE:
-            raise too_many if left < each else _NotGiven(f"it is larger than {_size(each)}")
+            raise too_many if left < each else _NotGiven(QUESTION_FILE_TOO_LARGE.format(_size(each)))
         if isinstance(result, CallFailed):
             raise _refused(result.error)
         content: bytes = result.data["content"]
         if result.data["content_type"] == _PAGE and _is_login_page(file, content):
             raise _refused(MISSING_SCOPE)
         if not content:
-            raise _NotGiven("it is empty")
+            raise _NotGiven(QUESTION_FILE_EMPTY)
         return content
 
 
 def _refused(error: str) -> _NotGiven:
-    return _NotGiven(_REASONS.get(error, _FAILED))
+    return _NotGiven(_REASONS.get(error, QUESTION_FILE_NOT_HAD))
 
 
 def _is_login_page(file: SlackFile, content: bytes) -> bool:
@@ -137,4 +151,4 @@ def _given(file: SlackFile, content: bytes) -> GivenFile:
 
 
 def _size(count: int) -> str:
-    return f"{count / _MIB:g} MiB" if count >= _MIB else f"{count:,} bytes"
+    return SIZE_IN_MIB.format(count / _MIB) if count >= _MIB else SIZE_IN_BYTES.format(count)

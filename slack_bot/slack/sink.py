@@ -14,6 +14,14 @@ from typing import TypeVar
 from ..errors import SlackError
 from ..text.ledger import SendText, split_into_segments
 from ..text.sanitize import sanitize_slices
+from ..text.words import (
+    FORM_HINT_SIGN_IN,
+    GOES_ON_AFTER_RESTART,
+    STILL_WORKING,
+    STOPPED,
+    TRYING_AGAIN,
+    WAITING_FOR_SIGN_IN,
+)
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome, is_direct
@@ -34,18 +42,6 @@ from .status import TypingStatus
 from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
-
-STILL_WORKING = "is still working..."
-"""Status while a message was ended by its age and there is nothing new to begin another with."""
-
-WAITING_FOR_YOU = "is waiting for you to sign in..."
-"""Status below a question that was asked while the turn goes on, where there are no agent sessions."""
-
-RESTARTING = "is being restarted and goes on here in a moment..."
-"""Status after the process ended in the middle of an answer."""
-
-TRYING_AGAIN = "is trying again, Slack did not take it..."
-"""Status while a post is repeated that must not be lost."""
 
 T = TypeVar("T")
 _TITLE = 80  # characters of a session's title; Slack takes 200
@@ -139,7 +135,7 @@ class Sink:
             return
         await self._status.close()
         text, under = await _question(form, handle), forms.form_blocks(form, handle) if handle else []
-        under.append(blocks.context(blocks.SIGN_IN))
+        under.append(blocks.context(FORM_HINT_SIGN_IN))
         posted = await delivery.posts.post(text, (), under, "question")
         self._status.reopen(forget=True)
         if isinstance(posted, CallFailed):
@@ -149,7 +145,7 @@ class Sink:
         self.form_message = MessageRecord(posted.ts, SurfaceKind.POST, body=text)
         await self._send_link(form)
         if not await delivery.stream.set_session("suspended"):  # a status would set it to busy
-            await self.show_status(WAITING_FOR_YOU)
+            await self.show_status(WAITING_FOR_SIGN_IN)
 
     async def _send_link(self, form: Form) -> None:
         if form.url and (user := self._client.question.user):
@@ -192,7 +188,8 @@ class Sink:
         is_more = step is not None and await self._stop_with(step)
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
-            await self._client.set_status(blocks.shorten(RESTARTING, self._client.settings.status_chars))
+            status = blocks.shorten(GOES_ON_AFTER_RESTART, self._client.settings.status_chars)
+            await self._client.set_status(status)
         return is_more
 
     def _next_text(self) -> SendText | None:
@@ -346,7 +343,7 @@ class Sink:
             ending = attached or ending
         is_signed = delivery.last is not None and delivery.last.is_signed  # a stop comes too late then
         if self._client.is_cancelled and delivery.ended is None and not is_signed:
-            shown = ending if attached is None else replace(ending, note=f"Stopped. {ending.note}")
+            shown = ending if attached is None else replace(ending, note=f"{STOPPED} {ending.note}")
             ending = shown.stopped()
             await self._stop(ending)
         elif not await delivery.finish(self._footer(ending), close, ending.session):

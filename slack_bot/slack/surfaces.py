@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from ..text.tables import most_tables
+from ..text.words import CARD_CONTINUES, CARD_STOPPED, NOT_WRITABLE
 from ..turn.actions import TaskCard
 from . import blocks
 from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
-from .cards import CONTINUES, STOPPED, CardClosing
+from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .features import WorkspaceFeature
 from .model import Batch, SlackMessage
@@ -29,7 +30,6 @@ Body = tuple[TextForm, Args]
 
 _MOST_BLOCKS = 50  # Slack drops what is beyond them in the chunks of a message (facts: Slack 1)
 
-_NOT_WRITABLE = "I may not write in {channel}, so I cannot answer you there."
 NOT_SHOWN = "not_shown"
 """The error of a call that Slack said ok to and that changed nothing."""
 
@@ -47,10 +47,10 @@ def _title_after(title: str, cards: Iterable[TaskCard]) -> str:
     A plan without a title takes that of a card that did not end: Slack would call the plan done.
     """
     if not title:
-        return next((card.title for card in cards if card.title.endswith((CONTINUES, STOPPED))), "")
-    is_said = CONTINUES.strip(" ()") in title.casefold()
-    goes_on = any(card.title.endswith(CONTINUES) for card in cards)
-    return f"{title}{CONTINUES}" if goes_on and not is_said else title
+        return next((card.title for card in cards if card.title.endswith((CARD_CONTINUES, CARD_STOPPED))), "")
+    is_said = CARD_CONTINUES.strip(" ()") in title.casefold()
+    goes_on = any(card.title.endswith(CARD_CONTINUES) for card in cards)
+    return f"{title}{CARD_CONTINUES}" if goes_on and not is_said else title
 
 
 class PostSurface:
@@ -273,7 +273,7 @@ class PostSurface:
                 return CallOk({"ts": str(message["ts"])})
         return None
 
-    async def tell_asker(self, text: str = _NOT_WRITABLE) -> None:
+    async def tell_asker(self, text: str = NOT_WRITABLE) -> None:
         """In a direct message, tried once."""
         client, api = self._client, self._client.api
         if not client.question.user:

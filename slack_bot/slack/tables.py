@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..text.inline import words_of
 from ..text.tables import aligns_of, rows_of
+from ..text.words import TABLE_UNTITLED
 from ..turn.extras import Cell, DataTable
 from .blocks import Block, shorten
 
@@ -35,7 +36,7 @@ def table_blocks(table: DataTable) -> list[Block]:
         return 2 <= rows <= most[0] and 1 <= columns <= _COLUMNS and chars <= most[1]
 
     cells = [[_raw(name) for name in table.columns], *([_cell(each) for each in row] for row in table.rows)]
-    caption = shorten(" ".join(table.title.split()), _CAPTION) or "Table"
+    caption = shorten(" ".join(table.title.split()), _CAPTION) or TABLE_UNTITLED
     found: list[Block] = []
     if fits(_DATA_TABLE):
         size = min(_PAGE, len(table.rows))

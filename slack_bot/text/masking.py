@@ -39,8 +39,9 @@ from .secrets import (
     kind_before,
     secret_in,
 )
+from .words import SECRET_REMOVED
 
-MASK = "[secret removed]"
+MASK = SECRET_REMOVED
 """What stands in a text where a secret was."""
 MAX_UNDECIDED = 512
 """Characters that may be kept back, or the longest secret that is known."""

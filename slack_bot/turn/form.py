@@ -13,6 +13,30 @@ from datetime import date
 from enum import StrEnum
 from typing import TypeAlias
 
+from ..text.words import (
+    FIELD_CHARACTERS,
+    FIELD_CHOICES,
+    FIELD_IS_NEEDED,
+    FIELD_LEAST,
+    FIELD_LEAST_OF_UNIT,
+    FIELD_MOST,
+    FIELD_MOST_OF_UNIT,
+    FIELD_WANTS_CHOICE,
+    FIELD_WANTS_CHOICES,
+    FIELD_WANTS_DATE,
+    FIELD_WANTS_JSON,
+    FIELD_WANTS_NUMBER,
+    FIELD_WANTS_PATTERN,
+    FIELD_WANTS_TEXT,
+    FIELD_WANTS_WHOLE_NUMBER,
+    FIELD_WANTS_YES_OR_NO,
+    FORM_MORE_CHOICES_IN_LIST,
+    FORM_MORE_FIELDS_IN_LIST,
+    FORM_OPTIONAL_FIELD,
+    FORM_WANTS_INPUT,
+    FORM_WANTS_SIGN_IN,
+)
+
 Value: TypeAlias = str | float | bool | tuple[str, ...]
 """A date is `YYYY-MM-DD`; of choices it is their `value`."""
 
@@ -140,11 +164,11 @@ class Form:
         if self.prompt:
             head.append(self.prompt)
         if not (head or self.fields or self.calls or self.is_told):
-            head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
+            head.append(FORM_WANTS_SIGN_IN if self.is_auth else FORM_WANTS_INPUT)
         head += ["\n".join(filter(None, [f"**{call.name}**", call.details])) for call in self.calls]
         lines = [_line(each) for each in self.fields]
         if self.hidden_fields:
-            lines.append(f"- … and {self.hidden_fields:,} more, which are not shown here")
+            lines.append(FORM_MORE_FIELDS_IN_LIST.format(self.hidden_fields))
         return "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
 
 
@@ -153,9 +177,9 @@ def _line(asked: Field) -> str:
     if asked.help and asked.help != asked.shown:
         text += f": {asked.help}"
     if asked.choices:
-        more = f", … and {asked.hidden_choices:,} more" if asked.hidden_choices else ""
+        more = FORM_MORE_CHOICES_IN_LIST.format(asked.hidden_choices) if asked.hidden_choices else ""
         text += f" ({', '.join(each.shown for each in asked.choices)}{more})"
-    return text if asked.required else f"{text} – optional"
+    return text if asked.required else FORM_OPTIONAL_FIELD.format(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,19 +219,19 @@ def number_of(text: str) -> float | str:
 
 
 _WANTED = {
-    FieldKind.TEXT: "Write a text.",
-    FieldKind.NUMBER: "Write a number.",
-    FieldKind.BOOLEAN: "Choose yes or no.",
-    FieldKind.DATE: "Write a date as YYYY-MM-DD.",
-    FieldKind.SELECT: "Choose one of the list.",
-    FieldKind.MULTI_SELECT: "Choose from the list.",
+    FieldKind.TEXT: FIELD_WANTS_TEXT,
+    FieldKind.NUMBER: FIELD_WANTS_NUMBER,
+    FieldKind.BOOLEAN: FIELD_WANTS_YES_OR_NO,
+    FieldKind.DATE: FIELD_WANTS_DATE,
+    FieldKind.SELECT: FIELD_WANTS_CHOICE,
+    FieldKind.MULTI_SELECT: FIELD_WANTS_CHOICES,
 }
 
 
 def check(form: Form, answer: Answer) -> dict[str, str]:
     """What is wrong, one sentence a field. Of an approval the field is `arguments`."""
     if form.kind is FormKind.APPROVAL:
-        return {} if _is_decided(form, answer) else {"arguments": "This is not a JSON object."}
+        return {} if _is_decided(form, answer) else {"arguments": FIELD_WANTS_JSON}
     given = {**answer.values, **answer.secrets}
     found = ((each.name, next(_faults(each, given.get(each.name)), "")) for each in form.fields)
     return {name: fault for name, fault in found if fault}
@@ -225,7 +249,7 @@ def _is_decided(form: Form, answer: Answer) -> bool:
 def _faults(asked: Field, value: Value | None) -> Iterator[str]:
     if value is None or value in ("", ()):
         if asked.required:
-            yield f"This is needed. {_WANTED[asked.kind]}"
+            yield FIELD_IS_NEEDED.format(_WANTED[asked.kind])
         return
     match asked.kind:
         case FieldKind.TEXT:
@@ -233,45 +257,45 @@ def _faults(asked: Field, value: Value | None) -> Iterator[str]:
         case FieldKind.NUMBER:
             yield from _number_faults(asked, value)
         case FieldKind.BOOLEAN if not isinstance(value, bool):
-            yield "Choose yes or no."
+            yield FIELD_WANTS_YES_OR_NO
         case FieldKind.DATE if not _is_date(value):
-            yield "Write a date as YYYY-MM-DD."
+            yield FIELD_WANTS_DATE
         case FieldKind.SELECT if value not in {each.value for each in asked.choices}:
-            yield "Choose one of the list."
+            yield FIELD_WANTS_CHOICE
         case FieldKind.MULTI_SELECT:
             yield from _choice_faults(asked, value)
 
 
 def _text_faults(asked: Field, value: Value) -> Iterator[str]:
     if not isinstance(value, str):
-        yield "Write a text."
+        yield FIELD_WANTS_TEXT
         return
-    yield from _size_faults(asked, len(value), "characters")
+    yield from _size_faults(asked, len(value), FIELD_CHARACTERS)
     if not _has_pattern(value, asked.pattern):
-        yield "This is not in the form that was asked for."
+        yield FIELD_WANTS_PATTERN
 
 
 def _number_faults(asked: Field, value: Value) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        yield "Write a number."
+        yield FIELD_WANTS_NUMBER
         return
     if asked.is_whole and not float(value).is_integer():
-        yield "Write a whole number."
+        yield FIELD_WANTS_WHOLE_NUMBER
     yield from _size_faults(asked, value, "")
 
 
 def _choice_faults(asked: Field, value: Value) -> Iterator[str]:
     if not isinstance(value, tuple) or not set(value) <= {each.value for each in asked.choices}:
-        yield "Choose from the list."
+        yield FIELD_WANTS_CHOICES
         return
-    yield from _size_faults(asked, len(value), "choices")
+    yield from _size_faults(asked, len(value), FIELD_CHOICES)
 
 
 def _size_faults(asked: Field, size: float, unit: str) -> Iterator[str]:
     if asked.least is not None and size < asked.least:
-        yield f"At least {asked.least:,.15g} {unit}".strip() + "."
+        yield (FIELD_LEAST_OF_UNIT if unit else FIELD_LEAST).format(asked.least, unit)
     if asked.most is not None and size > asked.most:
-        yield f"At most {asked.most:,.15g} {unit}".strip() + "."
+        yield (FIELD_MOST_OF_UNIT if unit else FIELD_MOST).format(asked.most, unit)
 
 
 def _is_date(value: Value) -> bool:

@@ -16,6 +16,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from ..text.compare import Comparison, compare, compare_in_steps, contains
+from ..text.words import NO_ANSWER as NO_ANSWER
+from ..text.words import RESPONDING, STOPPED, THINKING
 from . import events
 from .actions import (
     Action,
@@ -40,9 +42,6 @@ from .narration import join_narration
 from .notices import IdleNotice, PlanTitle, failure
 from .record import Outcome
 
-THINKING = "is thinking..."
-RESPONDING = "is responding..."
-NO_ANSWER = "_The agent finished without writing an answer._"
 _SEARCHED = 200_000  # characters of an answer in which a question is looked for: a longer one comes as a file
 
 
@@ -345,7 +344,7 @@ class Turn:
     def _ending(self, event: events.StreamEnded) -> EndTurn:
         is_begun, end, shows = self.latches[Latch.ANSWER_BEGUN], self._end, self._shows_words
         if self.latches[Latch.STOP_ASKED]:
-            return EndTurn(Outcome.STOPPED, event.safe or "Stopped.", reason=event.reason)
+            return EndTurn(Outcome.STOPPED, event.safe or STOPPED, reason=event.reason)
         if end is not None and end.end is not TaskEnd.COMPLETED:
             return failure(end, shows_words=shows, is_unfinished=is_begun and not self._is_certain)
         if self._form is not None and (end is None or not is_begun):

@@ -3,6 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..text.words import (
+    AGENT_FAILED,
+    AGENT_SAYS,
+    CARD_NO_NEWS,
+    CARD_NOTHING_NEW,
+    CARD_NOTHING_NEW_YET,
+    CARD_WAITING,
+    PLAN_CONTINUES,
+    PLAN_DONE,
+    PLAN_DONE_IN_PART,
+    PLAN_FAILED_STEPS,
+    PLAN_RUNNING,
+    STILL_WORKING,
+    STILL_WORKING_WITHOUT_NEWS,
+    TASK_CANCELED,
+    TASK_FAILED,
+    TASK_REJECTED,
+    UNFINISHED,
+    WAITING_FOR_AGENT,
+    WAITING_FOR_SILENT_AGENT,
+    WAITING_FOR_STOPPED_TASK,
+)
 from . import events
 from .actions import CardState, EndTurn, SetPlanTitle, TaskCard
 from .events import PlanStep, StepState, TaskEnd, TaskKnowledge
@@ -11,11 +33,10 @@ from .record import Outcome
 _SPINS = 120.0  # seconds until the idle card is closed: an open card is carried into message after message
 _MOST = 300  # characters of what the agent says about its failure
 _KEPT = 2000  # characters of it that are kept for the operator
-_UNFINISHED = " What was written stays; the rest is missing."
 _TASK_ENDS = {
-    TaskEnd.FAILED: "The agent could not finish this.",
-    TaskEnd.CANCELED: "The agent cancelled this.",
-    TaskEnd.REJECTED: "The agent declined this.",
+    TaskEnd.FAILED: TASK_FAILED,
+    TaskEnd.CANCELED: TASK_CANCELED,
+    TaskEnd.REJECTED: TASK_REJECTED,
 }
 _ENDED = {StepState.DONE, StepState.FAILED}
 
@@ -36,10 +57,10 @@ class IdleNotice:
         self._count += self.card is None
         name = f"waiting-{self._count}"
         if event.seconds >= _SPINS:
-            self.card = TaskCard(name, f"No news from the agent for {minutes} min", CardState.DONE)
+            self.card = TaskCard(name, CARD_NO_NEWS.format(minutes), CardState.DONE)
         else:
-            details = f"nothing new for {minutes} min\n" if minutes else "nothing new yet\n"
-            self.card = TaskCard(name, "Waiting for the agent", CardState.RUNNING, details)
+            details = CARD_NOTHING_NEW.format(minutes) if minutes else CARD_NOTHING_NEW_YET
+            self.card = TaskCard(name, CARD_WAITING, CardState.RUNNING, details)
         return self.card
 
     def end(self) -> TaskCard | None:
@@ -51,15 +72,11 @@ class IdleNotice:
 
 def _status(known: TaskKnowledge, minutes: int) -> str:
     if known is TaskKnowledge.BEHIND:
-        return "waits for the stopped task to end..."
+        return WAITING_FOR_STOPPED_TASK
     if known is TaskKnowledge.WORKING:
-        return f"is still working, nothing new for {minutes} min..." if minutes else "is still working..."
-    silent = f", silent for {minutes} min" if known is TaskKnowledge.UNKNOWN and minutes else ""
-    return f"is waiting for the agent{silent}..."
-
-
-CONTINUES = "Continues below"
-"""The plan's title where the task goes on without its turn: cards read as done, as Slack has it."""
+        return STILL_WORKING_WITHOUT_NEWS.format(minutes) if minutes else STILL_WORKING
+    is_silent = known is TaskKnowledge.UNKNOWN and minutes
+    return WAITING_FOR_SILENT_AGENT.format(minutes) if is_silent else WAITING_FOR_AGENT
 
 
 class PlanTitle:
@@ -75,7 +92,7 @@ class PlanTitle:
         if running is not None:
             if len(steps) < 2 or not shows:
                 return []
-            self._title = f"Step {running} of {len(steps)}: {steps[running - 1].title}"
+            self._title = PLAN_RUNNING.format(running, len(steps), steps[running - 1].title)
             return [SetPlanTitle(self._title, "the running step changed")]
         if any(step.state is StepState.PENDING for step in steps):
             return []
@@ -84,7 +101,7 @@ class PlanTitle:
     def end(self, outcome: Outcome) -> list[SetPlanTitle]:
         states = {step.state for step in self._steps}
         if outcome is Outcome.WATCHED and not (states and states <= _ENDED):
-            return self._as_done(CONTINUES, "the task goes on")
+            return self._as_done(PLAN_CONTINUES, "the task goes on")
         if states <= _ENDED or states == {StepState.PENDING}:
             return []
         if outcome is Outcome.STOPPED:  # what ran has neither ended nor failed
@@ -107,8 +124,8 @@ def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> 
     states = [running if step.state is StepState.RUNNING else step.state for step in steps]
     done, failed = states.count(StepState.DONE), states.count(StepState.FAILED)
     if done == len(steps):
-        return f"{done} steps done"
-    return f"{done} of {len(steps)} steps done" + (f", {failed} failed" if failed else "")
+        return PLAN_DONE.format(done)
+    return PLAN_DONE_IN_PART.format(done, len(steps)) + (PLAN_FAILED_STEPS.format(failed) if failed else "")
 
 
 def failure(end: events.TaskEnded | events.StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
@@ -116,13 +133,13 @@ def failure(end: events.TaskEnded | events.StreamEnded, *, shows_words: bool, is
     if isinstance(end, events.TaskEnded):
         outcome, note, reason = Outcome.FAILED, _TASK_ENDS[end.end], f"task {end.end}"
     else:
-        outcome, note, reason = Outcome(end.end), end.safe or "The agent could not answer.", end.reason
+        outcome, note, reason = Outcome(end.end), end.safe or AGENT_FAILED, end.reason
     # frameworks put the text of an exception into a failed status
     words = " ".join(end.text.split())
     if words and (shows_words or end.end is TaskEnd.REJECTED):
         clipped = _clipped(words, _MOST)
-        note += f" It says: {clipped}" + ("" if clipped[-1] in ".!?…" else ".")
-    note += _UNFINISHED if is_unfinished else ""
+        note += AGENT_SAYS.format(clipped) + ("" if clipped[-1] in ".!?…" else ".")
+    note += UNFINISHED if is_unfinished else ""
     is_lasting = isinstance(end, events.StreamEnded) and end.is_lasting
     said = _clipped(words, _KEPT)
     return EndTurn(outcome, note, offer_retry=not is_lasting, reason=reason, said=said)

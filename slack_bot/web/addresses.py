@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from urllib.parse import quote, urljoin, urlsplit
 
+from ..text.words import LINK_IS_NO_ADDRESS, LINK_TO_FOREIGN_HOST, LINK_WITH_LOGIN, LINK_WITHOUT_HTTPS
+
 _HTTPS = 443
 _UNPRINTED = re.compile(r"[\x00-\x20\x7f\\]")
 _HOST = re.compile(r"(?!-)[a-z0-9.-]{1,253}(?<!-)|\[[0-9a-f:.]+\]")
@@ -53,23 +55,23 @@ def read_address(url: str, allowed: Collection[str]) -> WebAddress | str:
     `allowed`: hosts (host or host:port); `*.host` is every host below it.
     """
     if _UNPRINTED.search(url):
-        return "it is no address"
+        return LINK_IS_NO_ADDRESS
     try:
         parts = urlsplit(url)
         port = parts.port or _HTTPS
         name = (parts.hostname or "").rstrip(".")
         host = name if ":" in name else name.encode("idna").decode("ascii").lower()
     except ValueError:
-        return "it is no address"
+        return LINK_IS_NO_ADDRESS
     if parts.scheme != "https":
-        return "it does not begin with https://"
+        return LINK_WITHOUT_HTTPS
     if parts.username is not None or parts.password is not None:
-        return "it names a user or a password"
+        return LINK_WITH_LOGIN
     if not _HOST.fullmatch(f"[{host}]" if ":" in host else host):
-        return "it is no address"
+        return LINK_IS_NO_ADDRESS
     path, query = quote(parts.path or "/", safe=_PATH), quote(parts.query, safe=_QUERY)
     address = WebAddress(host, port, f"{path}?{query}" if query else path)
-    return address if _is_allowed(address, allowed) else f"{address.place} is not among the allowed hosts"
+    return address if _is_allowed(address, allowed) else LINK_TO_FOREIGN_HOST.format(address.place)
 
 
 def _is_allowed(address: WebAddress, allowed: Collection[str]) -> bool:
@@ -86,7 +88,7 @@ def redirected(address: WebAddress, location: str, allowed: Collection[str]) -> 
     try:
         joined = urljoin(f"https://{host}:{address.port}{address.target}", location)
     except ValueError:
-        return "it is no address"
+        return LINK_IS_NO_ADDRESS
     return read_address(joined, allowed)
 
 

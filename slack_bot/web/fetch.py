@@ -26,6 +26,20 @@ from ..http_client import (
     Response,
 )
 from ..settings.web import WebSettings
+from ..text.words import (
+    LINK_CUT_OFF,
+    LINK_LATE,
+    LINK_NOT_FETCHED,
+    LINK_NOT_PUBLIC,
+    LINK_OF_NO_KIND,
+    LINK_OF_OTHER_KIND,
+    LINK_PACKED,
+    LINK_REDIRECTS_TOO_OFTEN,
+    LINK_REFUSED,
+    LINK_TO_NO_HOST,
+    LINK_TOO_LARGE,
+    LINK_UNREACHABLE,
+)
 from .addresses import WebAddress, is_public, read_address, redirected
 
 _log = logging.getLogger(__name__)
@@ -82,11 +96,11 @@ class WebFetcher:
         except _Refused as refused:
             reason = str(refused)
         except TimeoutError:
-            reason = f"it did not come within {self._settings.fetch_timeout:g} s"
+            reason = LINK_LATE.format(self._settings.fetch_timeout)
         except (HTTPError, InvalidURL, OSError, zlib.error) as error:
             _log.info("a file that an agent named was not fetched: %s", type(error).__name__)
-            reason = "its server could not be reached, or broke off"
-        return NotFetched(f"The file was not fetched, because {reason}.")
+            reason = LINK_CUT_OFF
+        return NotFetched(LINK_NOT_FETCHED.format(reason))
 
     async def _follow(self, url: str, kinds: Collection[str]) -> WebFile:
         allowed = self._settings.fetch_hosts
@@ -98,19 +112,19 @@ class WebFetcher:
             if isinstance(found, WebFile):
                 return found
             address = redirected(address, found, allowed)
-        raise _Refused(f"it sends on more than {self._settings.max_redirects} times")
+        raise _Refused(LINK_REDIRECTS_TOO_OFTEN.format(self._settings.max_redirects))
 
     async def _at(self, address: WebAddress, kinds: Collection[str]) -> WebFile | str:
         """What is there, or where it sends on to. Each has a connection of its own."""
         machines = list(dict.fromkeys(await self._resolve(address.host, address.port)))
         if not machines:
-            raise _Refused("its host has no address")
+            raise _Refused(LINK_TO_NO_HOST)
         if not all(map(is_public, machines)):
-            raise _Refused(f"{address.place} leads to a machine that is not public")
+            raise _Refused(LINK_NOT_PUBLIC.format(address.place))
         for machine in machines[:_MOST_MACHINES]:
             with suppress(ConnectError):
                 return await self._asked(address, machine, kinds)
-        raise _Refused("its server could not be reached")
+        raise _Refused(LINK_UNREACHABLE)
 
     async def _asked(self, address: WebAddress, machine: str, kinds: Collection[str]) -> WebFile | str:
         """The certificate must be that of the host, though the machine is named by its IP address."""
@@ -129,12 +143,12 @@ class WebFetcher:
 
     async def _read(self, response: Response, kinds: Collection[str]) -> WebFile:
         if response.status_code != HTTPStatus.OK:
-            raise _Refused(f"its server answered with {response.status_code}")
+            raise _Refused(LINK_REFUSED.format(response.status_code))
         media_type = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
         if not media_type.startswith(tuple(kinds)) if kinds else media_type == _PAGE:
-            raise _Refused(f"it is {media_type or 'of no kind'}, which is not what was named")
+            raise _Refused(LINK_OF_OTHER_KIND.format(media_type or LINK_OF_NO_KIND))
         most = self._settings.max_bytes
-        too_large = _Refused(f"it is larger than {most:,} bytes")
+        too_large = _Refused(LINK_TOO_LARGE.format(most))
         announced = response.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > most:
             raise too_large
@@ -147,7 +161,7 @@ class WebFetcher:
         if packing in ("", "identity"):
             return WebFile(bytes(body), media_type)
         if packing not in _PACKED:
-            raise _Refused("it is packed in a way that was not asked for")
+            raise _Refused(LINK_PACKED)
         content = await asyncio.to_thread(_unpacked, bytes(body), most)
         if content is None:
             raise too_large

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.file_fallback import COMING, WRITING_ON
+from slack_bot.slack.file_fallback import COMING
 from slack_bot.slack.model import Batch, Ending, WriteResult
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
+from slack_bot.text.words import WRITING_FILE
 from slack_bot.turn.record import Outcome
 from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
@@ -70,9 +71,9 @@ def test_the_reader_is_told_at_once_and_a_status_goes_on_until_the_file_stands(s
         await asyncio.sleep(0.5)
         assert scene.thread()[-1].extras == (COMING,)
         silences.append(scene.workspace.calls[-1].now - full_at)
-        assert status(scene) == WRITING_ON
+        assert status(scene) == WRITING_FILE
         await the_rest(scene, written, a_line=20.0)
-        assert status(scene) == WRITING_ON  # twenty minutes later, though Slack drops one after two
+        assert status(scene) == WRITING_FILE  # twenty minutes later, though Slack drops one after two
         await scene.sink.finish(ANSWERED)
         assert status(scene) is None
 
@@ -89,7 +90,7 @@ def test_the_status_goes_on_while_the_file_is_slow() -> None:
         ending = asyncio.ensure_future(scene.sink.finish(ANSWERED))
         for _ in range(12):
             await asyncio.sleep(10)
-            assert status(scene) == WRITING_ON
+            assert status(scene) == WRITING_FILE
         await ending
         assert status(scene) is None
 

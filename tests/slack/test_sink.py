@@ -15,10 +15,10 @@ from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.model import Batch, Ending, WriteResult
-from slack_bot.slack.sink import STILL_WORKING
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
+from slack_bot.text.words import STILL_WORKING
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.extras import DataTable
 from slack_bot.turn.form import Choice, Field, Form

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.text.compare import equivalent
+from slack_bot.text.words import NO_ANSWER, THINKING
 from slack_bot.turn.actions import (
     Action,
     AppendText,
@@ -53,7 +54,7 @@ from slack_bot.turn.events import (
 )
 from slack_bot.turn.extras import DataTable, Source
 from slack_bot.turn.form import Choice, Field, Form, FormKind, ReplyFormat
-from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
+from slack_bot.turn.machine import TABLE, State, Turn
 from slack_bot.turn.record import Outcome
 from tests.examples import examples
 

@@ -9,6 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
+from ...text.words import (
+    DATA_CUT,
+    DATA_FILE_NOT_SHOWN,
+    DATA_MORE_ITEMS,
+    DATA_MORE_LINES,
+    DATA_MORE_LINES_AND_CUT,
+    DATA_NO,
+    DATA_UNNAMED_FILE,
+    DATA_YES,
+)
 from ...turn.json_values import read_json
 from ..wire.frames import FileRef, Part
 
@@ -36,19 +46,19 @@ def as_markdown(value: Any) -> str:
     lines = list(islice(coming, _MOST_LINES))
     more = sum(1 for _ in coming)
     if reading.is_cut:
-        lines.append(f"_… and more than {more} more lines_" if more else "_… and more_")
+        lines.append(DATA_MORE_LINES_AND_CUT.format(more) if more else DATA_CUT)
     elif more:
-        lines.append(f"_… and {more} more lines_")
+        lines.append(DATA_MORE_LINES.format(more))
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
 
 
 def file_line(file: FileRef) -> str:
     """One line for a file, linked where it has an address."""
-    name = _one_line(file.name) or "a file"
+    name = _one_line(file.name) or DATA_UNNAMED_FILE
     if file.url and _WEB.match(file.url):
         return f"[{name.replace('[', '(').replace(']', ')')}]({file.url})"
     kind = f" ({_one_line(file.mime_type)})" if file.mime_type else ""
-    return f"_The agent made a file that is not shown here: {name}{kind}_"
+    return DATA_FILE_NOT_SHOWN.format(name + kind)
 
 
 class TextBeside:
@@ -129,7 +139,7 @@ class _Lines:
         if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
             shown = [_scalar(each) for each in self._read(value[:_MOST_IN_LINE])]
             hidden = len(value) - len(shown)
-            yield head + ", ".join([*shown, *([f"… and {hidden} more"] if hidden else [])])
+            yield head + ", ".join([*shown, *([DATA_MORE_ITEMS.format(hidden)] if hidden else [])])
         elif isinstance(value, dict | list) and value:
             if label:
                 yield head.rstrip()
@@ -188,7 +198,7 @@ def _scalar(value: Any) -> str:
     if value is None or isinstance(value, dict | list):
         return ""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return DATA_YES if value else DATA_NO
     if isinstance(value, float) and value.is_integer():
         return f"{value:.0f}"
     return str(value)

@@ -9,6 +9,7 @@ from binascii import Error as Base64Error
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from ...text.words import CHART_UNNAMED_SERIES, CHART_UNNAMED_VALUES, DATA_NO, DATA_YES
 from ...turn.extras import Cell, Chart, ChartKind, DataTable, Extra, LinkedFile, OutFile, Series
 from ...turn.json_values import object_of, text_of
 from ..wire.frames import FileRef, Part
@@ -112,7 +113,7 @@ def _is_plain(value: Any) -> bool:
 
 def _cell(value: Any) -> Cell:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return DATA_YES if value else DATA_NO
     if value is None or isinstance(value, str):
         return value or ""
     number = _number(value)
@@ -153,7 +154,7 @@ def _chart(named: str, data: Mapping[str, Any]) -> Chart | None:
     categories = data.get("categories") or data.get("labels")
     series = data.get("series") or data.get("datasets")
     if not isinstance(series, list):
-        series = [{"name": data.get("title") or "Value", "data": points or data.get("values")}]
+        series = [{"name": data.get("title") or CHART_UNNAMED_VALUES, "data": points or data.get("values")}]
     if not isinstance(categories, list):
         categories = [object_of(each).get("label") for each in _points(series[0] if series else None)]
     if kind is None or not categories or not all(isinstance(each, str | int | float) for each in categories):
@@ -195,7 +196,7 @@ def _series(number: int, series: Any, labels: Sequence[str]) -> Series | None:
     values = [_number(each) for each in points]
     known = tuple(each for each in values if each is not None)
     about = object_of(series)
-    name = text_of(about.get("name")) or text_of(about.get("label")) or f"Series {number}"
+    name = text_of(about.get("name")) or text_of(about.get("label")) or CHART_UNNAMED_SERIES.format(number)
     return Series(name, known) if len(known) == len(values) == len(labels) else None
 
 

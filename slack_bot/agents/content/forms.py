@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ...text.words import FORM_LINK_TAKEN_OUT, FORM_UNNAMED_ANSWER, NOT_ALL_SHOWN
 from ...turn.form import Field, Form, FormKind, ProposedCall, ReplyFormat
 from ...turn.json_values import object_of, objects_of, text_of
 from ..dialects.adk import ADK_KEYS, KAGENT_KEY
@@ -361,7 +362,8 @@ def _awaited(parts: tuple[Part, ...]) -> Form | None:
             return _several(asked, STRANDS, ids=ids)
     interrupts = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
     if keys := [text_of(each["id"]) for each in interrupts[:_MOST_ASKED]]:
-        return _several([(key, f"Answer {at}") for at, key in enumerate(keys, 1)], LANGGRAPH, ids=keys)
+        asked = [(key, FORM_UNNAMED_ANSWER.format(at)) for at, key in enumerate(keys, 1)]
+        return _several(asked, LANGGRAPH, ids=keys)
     return None
 
 
@@ -380,7 +382,7 @@ def _in_words(parts: tuple[Part, ...], prompt: str, told: str) -> str | None:
             continue
         for each in _questions(part, shown, is_only=len(calls) == 1):
             if len(paragraphs) == most:
-                return "\n\n".join([*paragraphs, "_… and more, which is not shown here_"])
+                return "\n\n".join([*paragraphs, NOT_ALL_SHOWN])
             paragraphs.append(each)
             shown = TextBeside("\n".join(paragraphs))
     return "\n\n".join(paragraphs) if len(paragraphs) > bool(prompt) else None
@@ -442,7 +444,7 @@ def sign_in(form: Form, parts: tuple[Part, ...], metadata: Metadata) -> Form:
     in_text = (linked.group(2) or linked.group(3)) if linked else ""
     data = (part.data for part in parts)
     url = form.url or next(_links([*data, metadata]), "") or in_text
-    prompt = _LINK.sub(lambda found: found.group(1) or "the link", form.prompt)
+    prompt = _LINK.sub(lambda found: found.group(1) or FORM_LINK_TAKEN_OUT, form.prompt)
     return replace(form, prompt=prompt, kind=FormKind.AUTH, url=url, fields=(), calls=(), hidden_fields=0)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...text.words import CARD_UNNAMED_TOOL, CARD_UNTITLED_STEP
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
 from ...turn.extras import Extra, LinkedFile
 from ...turn.json_values import object_of, objects_of, text_of
@@ -121,7 +122,9 @@ def _listed_tools(part: Part) -> list[ToolPart] | None:
 def _tool_of(data: Mapping[str, Any], *, begins: bool, waits: bool = False) -> ToolPart:
     status = str(data.get("status")).lower()
     return ToolPart(
-        name=first_text(data, _NAMES) or first_text(object_of(data.get("function")), _NAMES) or "tool",
+        name=first_text(data, _NAMES)
+        or first_text(object_of(data.get("function")), _NAMES)
+        or CARD_UNNAMED_TOOL,
         id=first_text(data, _IDS),
         begins=begins and status not in _OVER,
         failed=data.get("is_error") is True or status in _FAILED,
@@ -157,7 +160,7 @@ def tool_name(artifact: Artifact) -> str:
             return name
     if match := _IN_TEXT.search(artifact.text):
         return match.group(1)
-    return text_of(artifact.metadata.get("sourceAgent")) or "tool"
+    return text_of(artifact.metadata.get("sourceAgent")) or CARD_UNNAMED_TOOL
 
 
 def tool_failed(artifact: Artifact) -> bool:
@@ -335,7 +338,7 @@ def _order(row: Mapping[str, Any]) -> float:
 
 
 def _step(number: int, row: Mapping[str, Any]) -> PlanStep:
-    title = first_text(row, ("title", "description")) or f"Step {number + 1}"
+    title = first_text(row, ("title", "description")) or CARD_UNTITLED_STEP.format(number + 1)
     agent = text_of(row.get("agent")).strip()
     if agent.lower() not in _UNNAMED_AGENTS and not title.startswith(f"[{agent}]"):
         title = f"[{agent}] {title}"

@@ -11,19 +11,16 @@ from itertools import chain, repeat
 
 from ... import errors
 from ...settings.models import AgentSettings
+from ...text.words import STOP_NOT_OFFERED, STOPPED, STOPPED_AFTER_END, STOPPED_GOES_ON, STOPPED_MAY_GO_ON
 from ...turn.record import ThreadKey
 from ..agent import Agent
 from ..recovery_policy import NOT_CANCELABLE, NOT_OFFERED, TASK_NOT_FOUND
 from .stream_consumer import TurnHandle
 
-STOPPED = "Stopped."
-MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be working."
-_WORKS_ON = "Stopped here. The agent has not stopped yet and may still be working."
-_CANNOT = "Stopped here. This agent cannot be stopped: it works on, and nothing more of that is shown."
 _REFUSED: Mapping[int, str] = {
-    NOT_CANCELABLE: "Stopped. The agent had already finished.",
+    NOT_CANCELABLE: STOPPED_AFTER_END,
     TASK_NOT_FOUND: STOPPED,  # an agent that was restarted does not work on it any more
-    **dict.fromkeys(NOT_OFFERED, _CANNOT),
+    **dict.fromkeys(NOT_OFFERED, STOP_NOT_OFFERED),
 }
 _INTERNAL = -32603
 _BUSY = frozenset({408, 409, 423, 425, 429, 503})
@@ -45,14 +42,14 @@ class StoppedTasks:
             async with asyncio.timeout(self._settings.cancel_wait):
                 task = await self._agent.task("cancel", task_id)
         except TimeoutError:
-            return _WORKS_ON, "the agent did not answer the stop in time"
+            return STOPPED_GOES_ON, "the agent did not answer the stop in time"
         except errors.AgentError as error:
             code = error.code if isinstance(error, errors.AgentFailed) else None
             if code in (NOT_CANCELABLE, TASK_NOT_FOUND):
                 self._agent.note_stopped(self._conversation, None)
-            return MAY_GO_ON if code is None else _REFUSED.get(code, MAY_GO_ON), error
+            return STOPPED_MAY_GO_ON if code is None else _REFUSED.get(code, STOPPED_MAY_GO_ON), error
         if not task.state.is_terminal:
-            return _WORKS_ON, f"the agent was asked to stop, and its task is {task.state}"
+            return STOPPED_GOES_ON, f"the agent was asked to stop, and its task is {task.state}"
         self._agent.note_stopped(self._conversation, None)
         return STOPPED, "the agent stopped"
 

@@ -10,6 +10,21 @@ from uuid import NAMESPACE_URL, uuid5
 from ... import errors
 from ...clock import Clock
 from ...settings.models import AgentSettings
+from ...text.words import (
+    AGENT_FORGOT_QUESTION,
+    AGENT_NEVER_UNDERSTOOD,
+    AGENT_SILENT,
+    AGENT_TOOK_TOO_LONG,
+    CONNECTION_CLOSED,
+    INTERRUPTED,
+    NOT_BEGUN,
+    OUTCOME_UNKNOWN,
+    SECRETS_LOST,
+    STOPPED_MAY_GO_ON,
+    WATCHING,
+    WATCHING_AFTER_LOSS,
+    WATCHING_AFTER_REPLY,
+)
 from ...turn.events import AgentIdle, StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
 from ...turn.progress import TaskBaseline, TurnRecord
 from ...turn.quotes import Surroundings
@@ -17,7 +32,6 @@ from ...turn.record import Question
 from ..agent import CONTEXT, Agent
 from ..content.replies import reply_of
 from ..recovery_policy import (
-    FORGOTTEN,
     NOT_OFFERED,
     TASK_NOT_FOUND,
     PollPolicy,
@@ -27,7 +41,7 @@ from ..recovery_policy import (
 )
 from ..wire.calls import MISSED_MESSAGES, MessageRequest
 from ..wire.frames import ArtifactUpdate, Part, Received, Snapshot, StatusUpdate, TaskState
-from .stopping import MAY_GO_ON, StoppedTasks
+from .stopping import StoppedTasks
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
 
@@ -38,26 +52,12 @@ _UNKNOWN_CONTEXT = (-32602, TASK_NOT_FOUND)
 """Invalid parameters, not found: the question was refused before anything ran (facts: A2A 2.6)."""
 _SKEW = 60.0  # seconds that the agent's clock may differ from ours
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
-_NOT_BEGUN = "Stopped before the agent had begun."
-_INTERRUPTED = "Interrupted by a new message."
-_STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
-_STILL_RUNNING = "The agent is still working. I write here when it is done."
-_TOO_LONG = "The agent took too long and may still be working on it."
-_CLOSED_EARLY = "The agent closed the connection before it was done."
-_SILENT = "The agent has gone silent."
-_NOT_UNDERSTOOD = "The agent sent nothing that could be understood."
-_NOT_DONE = "The agent ended its reply, but not its task. I still check, and write here when it is done."
-_RESTARTED = "I was restarted and cannot find out what became of this question."
 _NOT_ASKED = (
     errors.AgentUnreachable,
     errors.TokenRefused,
     errors.CardError,
     errors.AgentRefused,
     errors.NothingToAsk,
-)
-_SECRETS_LOST = (
-    "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."
-    " Please ask again."
 )
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
@@ -110,12 +110,12 @@ class TaskConsumer:
                 end = await self._listen(sent)
         except TimeoutError:
             goes_on = self.view.task_id is not None and not self.view.is_over
-            kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
+            kind, note = (StreamEnd.WATCHED, WATCHING) if goes_on else (StreamEnd.LOST, AGENT_TOOK_TOO_LONG)
             end = StreamEnded(kind, note, reason="the turn's time is up")
         await self._handle.end_listening()
         if self._handle.interrupted_by is not None and self.view.state is not TaskState.COMPLETED:
             self._on_event(StopRequested(self._handle.interrupted_by))
-            end = StreamEnded(StreamEnd.CLOSED, _INTERRUPTED, reason="interrupted by a new message")
+            end = StreamEnded(StreamEnd.CLOSED, INTERRUPTED, reason="interrupted by a new message")
         elif (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
@@ -141,15 +141,15 @@ class TaskConsumer:
                 if sent is not None:
                     self._sent_baseline = sent.baseline
                     self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
-                    return await self._after(_RESTARTED, "the bot was restarted", cut=True)
+                    return await self._after(OUTCOME_UNKNOWN, "the bot was restarted", cut=True)
                 if (answer := self._question.answer) is not None and answer.has_lost_secrets:
-                    return StreamEnded(StreamEnd.REFUSED, _SECRETS_LOST, reason="secrets are not stored")
+                    return StreamEnded(StreamEnd.REFUSED, SECRETS_LOST, reason="secrets are not stored")
                 left = await self._ask_behind_stopped()
-                safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
+                safe, why, cut = CONNECTION_CLOSED, f"stream {left}", left is StreamExit.SILENT
                 if cut:
-                    safe, why = _SILENT, "the stream fell silent"
+                    safe, why = AGENT_SILENT, "the stream fell silent"
                 if self.view.heard and not self.view.is_understood:
-                    safe, why = _NOT_UNDERSTOOD, f"{why}; no event was of a known kind"
+                    safe, why = AGENT_NEVER_UNDERSTOOD, f"{why}; no event was of a known kind"
             except errors.StreamLost as error:
                 safe, why, cut = error.safe, self._log(error), True
             return await self._after(safe, why, cut=cut)
@@ -226,10 +226,10 @@ class TaskConsumer:
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
         end = await self.follow()
         if isinstance(end, TaskLost) and end.may_go_on:
-            note = _NOT_DONE if view.is_stream_final else _STILL_CHECKING
+            note = WATCHING_AFTER_REPLY if view.is_stream_final else WATCHING_AFTER_LOSS
             return StreamEnded(StreamEnd.WATCHED, note, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
-            note = FORGOTTEN if end.is_forgotten else safe
+            note = AGENT_FORGOT_QUESTION if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 
@@ -396,7 +396,7 @@ class TaskConsumer:
 
     async def _cancel(self, end: StreamEnded) -> StreamEnded:
         if self.view.task_id is None:
-            note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else MAY_GO_ON
+            note = NOT_BEGUN if end.end is StreamEnd.REFUSED else STOPPED_MAY_GO_ON
             return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")
         note, why = await self._stopped_tasks.cancel(self.view.task_id)
         return StreamEnded(StreamEnd.CLOSED, note, reason=why if isinstance(why, str) else self._log(why))

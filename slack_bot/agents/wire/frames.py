@@ -12,6 +12,12 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from ...errors import AgentFailed, BadAgentData
+from ...text.words import (
+    AGENT_DOES_NOT_UNDERSTAND,
+    AGENT_FORGOT_TASK,
+    AGENT_REFUSED_CONTENT,
+    AGENT_WANTS_EXTENSION,
+)
 from ...turn.json_values import Object, object_of, objects_of, text_of
 
 Metadata: TypeAlias = Object
@@ -179,11 +185,11 @@ _REASONS: Mapping[str, int] = {
     "INTERNAL": -32603,
 }
 _SAFE = {
-    -32001: "The agent no longer knows this task.",
-    -32601: "The agent does not understand my requests.",
-    -32005: "The agent does not take this kind of content.",
-    -32008: "The agent asks for an extension that I do not speak.",
-    -32009: "The agent does not understand my requests.",
+    -32001: AGENT_FORGOT_TASK,
+    -32601: AGENT_DOES_NOT_UNDERSTAND,
+    -32005: AGENT_REFUSED_CONTENT,
+    -32008: AGENT_WANTS_EXTENSION,
+    -32009: AGENT_DOES_NOT_UNDERSTAND,
 }
 _NOT_PLAIN = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

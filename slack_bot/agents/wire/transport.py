@@ -49,6 +49,7 @@ from ...http_client import (
 )
 from ...settings.models import AgentSettings, ClientSettings
 from ...text.redaction import Redactor
+from ...text.words import AGENT_REFUSED_SIZE
 from ...turn.json_values import Object, object_of, read_json
 from .auth import has_credentials, login_remedy, origin_of
 from .certificate import Certificate
@@ -247,7 +248,7 @@ async def error_from_status(
         f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said
     )
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        refused.safe = "The agent does not take a question this large."
+        refused.safe = AGENT_REFUSED_SIZE
     return refused
 
 

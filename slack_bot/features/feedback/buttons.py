@@ -8,6 +8,7 @@ from typing import Any
 from ...inbound.access import HourlyQuestions
 from ...inbound.buttons import Afterwards, Button, PressReply
 from ...inbound.read import Press
+from ...text.words import FEEDBACK_NOT_STORED, FEEDBACK_TO_UNKNOWN
 from ...turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS, TurnButton
 from ...turn.feedback import NEGATIVE, POSITIVE
 from ...turn.json_values import object_of, objects_of, text_in
@@ -19,8 +20,6 @@ from .sender import FeedbackSender
 _log = logging.getLogger(__name__)
 
 _DAY = 86_400.0  # seconds
-_UNKNOWN = "I do not know this answer, so your feedback was not kept."
-_NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 
 
 class FeedbackButtons:
@@ -35,7 +34,7 @@ class FeedbackButtons:
             (FEEDBACK_MODAL, self.explain, True),
         ):
             yield Button(
-                name, handle, failure="feedback was not stored: %s", sorry=_NOT_STORED, is_own=is_own
+                name, handle, failure="feedback was not stored: %s", sorry=FEEDBACK_NOT_STORED, is_own=is_own
             )
 
     async def press(self, press: Press) -> PressReply:
@@ -45,7 +44,7 @@ class FeedbackButtons:
             _log.warning("ignored: feedback of no known value, or without a turn of its channel")
             return PressReply()
         if not await self._collector.may_be_rated(press.turn):
-            return PressReply(_UNKNOWN)
+            return PressReply(FEEDBACK_TO_UNKNOWN)
         words = await self._collector.press(press.turn, press.user, value)
         if value != NEGATIVE:
             return PressReply(words)

@@ -11,6 +11,15 @@ from ...slack.faults import CallOk
 from ...slack.methods import Priority
 from ...store.collection import CollectionStore
 from ...store.contracts import TurnStore
+from ...text.words import (
+    FEEDBACK_ANOTHER_ASKED,
+    FEEDBACK_ANOTHER_COMES,
+    FEEDBACK_FORGOTTEN,
+    FEEDBACK_MORE_DETAIL,
+    FEEDBACK_NOT_YOURS,
+    FEEDBACK_SHORTER,
+    FEEDBACK_THANKS,
+)
 from ...turn.feedback import NEGATIVE, FeedbackRecord
 from ...turn.progress import TurnRecord
 from ...turn.record import Question
@@ -18,16 +27,11 @@ from .records import change_feedback
 from .targets import requests_of
 from .view import feedback_view
 
-_THANKS = "Thanks for your feedback."
-_ASKED = "Thanks for your feedback. The other answer comes in this thread."
-_NOT_YOURS = "Thanks for your feedback. Only the person who asked can ask for another answer."
-_ALREADY = "Thanks for your feedback. Another answer was asked for already."
-_FORGOTTEN = "Thanks for your feedback. I no longer know the question: please ask it again."
 _TRIGGER_LIFE = 3.0  # seconds: Slack opens no modal later
 
 ANOTHER: Mapping[str, tuple[str, str]] = {
-    "shorter": ("Shorter", "Please answer this again, shorter: only what matters most."),
-    "detail": ("With more detail", "Please answer this again, with more detail."),
+    "shorter": (FEEDBACK_SHORTER, "Please answer this again, shorter: only what matters most."),
+    "detail": (FEEDBACK_MORE_DETAIL, "Please answer this again, with more detail."),
 }
 """Another answer: its label, and what the agent is told."""
 
@@ -79,7 +83,7 @@ class FeedbackCollector:
             return known if known is not None and known.value == value else said
 
         before, _ = await change_feedback(self._store, turn, user, press, said.at)
-        return None if before is not None and before.value == value else _THANKS
+        return None if before is not None and before.value == value else FEEDBACK_THANKS
 
     async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
         """Open the modal for who found an answer not helpful. Raises StoreError."""
@@ -101,12 +105,13 @@ class FeedbackCollector:
 
         await change_feedback(self._store, turn, user, explained, now)
         if why.again not in ANOTHER:
-            return _THANKS
+            return FEEDBACK_THANKS
         if asked is None:
-            return _FORGOTTEN
+            return FEEDBACK_FORGOTTEN
         if asked.question.user != user:
-            return _NOT_YOURS
-        return _ASKED if await self._accept(_again(asked.question, why.again)) else _ALREADY
+            return FEEDBACK_NOT_YOURS
+        is_new = await self._accept(_again(asked.question, why.again))
+        return FEEDBACK_ANOTHER_COMES if is_new else FEEDBACK_ANOTHER_ASKED
 
     async def question(self, turn: str) -> Question | None:
         """What a turn is about; None: it is not known any more. Raises StoreError."""

@@ -14,15 +14,10 @@ from ...slack.home import ShownTurn, home_view, may_show, prompts
 from ...slack.methods import Priority
 from ...store.contracts import Store
 from ...store.knowledge import open_forms_of
+from ...text.words import HOME_ASKED, HOME_RUNS, HOME_UNTITLED_FORM, HOME_WAITS, HOME_WATCHED
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
-
-_RUNS = "Being answered"
-_WAITS = "Waits, number {} in line"
-_ASKED = "Waits for your answer"
-_ASKS = "The agent has a question"
-_WATCHED = "The agent is still working on it"
 
 
 class Home:
@@ -71,9 +66,9 @@ def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn
     for form in sorted(forms, key=lambda each: each.opened_at, reverse=True):
         thread, asked = form.thread, form.form
         ts = form.message.ts if form.message is not None and form.message.ts else thread.ts
-        text = asked.title or asked.prompt or _ASKS
+        text = asked.title or asked.prompt or HOME_UNTITLED_FORM
         link = Question(thread, ts, form.user, form.user_team, text).permalink(workspace)
-        yield ShownTurn("", text, thread.channel, _ASKED, link)
+        yield ShownTurn("", text, thread.channel, HOME_ASKED, link)
 
 
 def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:
@@ -84,8 +79,8 @@ def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: s
         question = turn.question
         thread = question.thread
         is_first = not before[thread]
-        waits = _RUNS if is_first else _WAITS.format(before[thread])
-        state = _WATCHED if turn.stage is Stage.WATCHED else waits
+        waits = HOME_RUNS if is_first else HOME_WAITS.format(before[thread])
+        state = HOME_WATCHED if turn.stage is Stage.WATCHED else waits
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
             link = question.permalink(workspace)

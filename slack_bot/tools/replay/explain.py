@@ -14,7 +14,7 @@ from ...observe.facts import is_turn_name
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...text.compare import contains
-from ...turn.machine import NO_ANSWER
+from ...text.words import NO_ANSWER
 from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
