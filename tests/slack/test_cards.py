@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing, CardTracker, MessageCards
+from slack_bot.slack.cards import MAX_CARDS, CardClosing, CardTracker, MessageCards
 from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import SlackMessage
 from slack_bot.text.sanitize import LONGEST
+from slack_bot.text.words import CARD_CONTINUES
 from slack_bot.turn.actions import CardState, TaskCard
 
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
@@ -44,7 +45,7 @@ def test_cards_that_run_end_as_the_turn_did_and_the_others_as_they_did() -> None
 
 def test_a_card_that_goes_on_says_so_and_has_another_id_below() -> None:
     cards = shown(TaskCard("a", "A", RUNNING, details="one"), TaskCard("b", "B", DONE))
-    assert cards.closing(CardClosing.CONTINUES) == (TaskCard("a", "A" + CONTINUES, DONE),)
+    assert cards.closing(CardClosing.CONTINUES) == (TaskCard("a", "A" + CARD_CONTINUES, DONE),)
     below = MessageCards(2, cards.carried())
     assert below.unsent() == (TaskCard("a#2", "A", RUNNING),)
     below.confirm(below.unsent())
@@ -55,7 +56,7 @@ def test_a_card_that_goes_on_says_so_and_has_another_id_below() -> None:
 
 def test_a_long_title_still_says_that_it_goes_on() -> None:
     (card,) = shown(TaskCard("a", "x" * 400, RUNNING)).closing(CardClosing.CONTINUES)
-    assert card.title.endswith("…" + CONTINUES)
+    assert card.title.endswith("…" + CARD_CONTINUES)
     assert len(card.title) == 256
 
 

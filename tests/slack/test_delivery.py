@@ -11,12 +11,13 @@ import pytest
 
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
-from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing
+from slack_bot.slack.cards import MAX_CARDS, CardClosing
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import Batch, WriteResult
 from slack_bot.testing import virtual_clock
 from slack_bot.text.ledger import Segment
+from slack_bot.text.words import CARD_CONTINUES
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
@@ -75,7 +76,7 @@ def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
     scene = play(story)
     first, second = scene.thread()
     assert (first.text, second.text) == ("One.\n", "Two.")
-    assert [task.title for task in (*first.tasks, *second.tasks)] == ["Search" + CONTINUES, "Search"]
+    assert [task.title for task in (*first.tasks, *second.tasks)] == ["Search" + CARD_CONTINUES, "Search"]
     assert extras(scene) == [(), ("under",)]
     sessions = [call.args.get("session_status") for call in scene.workspace.calls if call.method == STOP]
     assert sessions == ["processing", None]
@@ -126,7 +127,7 @@ def test_a_card_that_changed_is_news() -> None:
             await end(delivery)
 
         first, second = play(story).thread()
-        assert [task.title for task in first.tasks] == ["Search" + CONTINUES]
+        assert [task.title for task in first.tasks] == ["Search" + CARD_CONTINUES]
         assert [task.title for task in second.tasks] == (["Search", "B"] if card.id == "b" else ["Search"])
         assert second.tasks[0].details == card.details
 
@@ -246,7 +247,7 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
     scene = play(story, can_stream=False, rotate_bytes=400)
     assert reads_as(scene.texts(), text)
     assert ["under" in below for below in extras(scene)] == [False] * (len(scene.thread()) - 1) + [True]
-    assert scene.thread()[0].tasks[0].title == "Search" + CONTINUES
+    assert scene.thread()[0].tasks[0].title == "Search" + CARD_CONTINUES
     assert {task.status for message in scene.thread() for task in message.tasks} == {"complete"}
 
 

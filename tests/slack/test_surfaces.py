@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.cards import CONTINUES, CardClosing
+from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.surfaces import PostSurface, StreamSurface
 from slack_bot.testing import virtual_clock
+from slack_bot.text.words import CARD_CONTINUES
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
 
@@ -50,7 +51,9 @@ def test_a_message_that_goes_on_elsewhere_is_ended_with_its_cards_closed(kind: S
 
     scene = play(kind, story)
     assert (scene.only().text, scene.workspace.open_streams()) == ("One. Two. ", [])
-    assert [(task.title, task.status) for task in scene.only().tasks] == [("Search" + CONTINUES, "complete")]
+    assert [(task.title, task.status) for task in scene.only().tasks] == [
+        ("Search" + CARD_CONTINUES, "complete")
+    ]
 
 
 @pytest.mark.parametrize("kind", LIVE)
