@@ -85,7 +85,7 @@ EXCEPTIONS = {
 }  # fmt: skip
 
 READS_AS_WORDS = re.compile(r"[^\W\d_]{2,} | \W?[^\W\d_]{2,}|\A\W*[A-Z][a-z]+\W*\Z|[^\W\d_](\.\.\.|…)")
-SENTENCE = re.compile(r"\W*[A-Z][\w']*\W? .*[.!?…]\W*\Z", re.DOTALL)
+SENTENCE = re.compile(r"[\W_]*[A-Z][\w']*\W? .*[.!?…][\W_]*\Z|[A-Z][a-z]+[.!…]\Z", re.DOTALL)
 WORD = re.compile(r"[^/_]*[^\W\d_]{2,}[^/_]*\Z", re.DOTALL)
 SHOWN_BY_ALL = {
     "agent_description", "description", "label", "note", "reasons", "safe", "suggested_prompts", "title",
@@ -129,10 +129,9 @@ def may_be_seen(path: str, literal: Literal) -> bool:
     names = {name.strip("_").lower() for name in literal.place.names}
     if names & NEVER_SHOWN or text.replace(" ", "_") in names:  # a name that says itself is an id
         return False
-    if SENTENCE.match(text):
+    is_shown = bool(names & (SHOWN_BY_TALKERS if talks else SHOWN_BY_ALL))
+    if SENTENCE.match(text) or (is_shown and WORD.match(text)):
         return True
-    if names & (SHOWN_BY_TALKERS if talks else SHOWN_BY_ALL):
-        return WORD.match(text) is not None
     if literal.place.is_variable:
         names &= FOR_DEVELOPERS if is_in(path, ACTIONS) else VARIABLES_FOR_DEVELOPERS
     is_for_developers = bool(names & FOR_DEVELOPERS) and not text[:1].isupper()
@@ -187,6 +186,7 @@ TALKING = {
     "what an error says to readers": 'raise AgentError("refused", safe="no")',
     "several at once": 'title, close = "not sent", "close"',
     "in brackets": '_STOPPED = " (stopped)"',
+    "in italics": 'words = "_The agent made an empty file: {name}_"',
 }
 
 
@@ -216,5 +216,7 @@ def test_what_is_not_for_readers_is_not_found(what: str) -> None:
 
 
 def test_elsewhere_sentences_are_found_and_what_goes_to_readers_by_its_name() -> None:
-    module = ast.parse('_WHY = "is not JSON"; _SAFE = {-32001: "gone"}; _GONE = "The agent is gone."')
-    assert [*texts_for_readers("agents/new.py", module)] == ["gone", "The agent is gone."]
+    module = ast.parse(
+        '_WHY = "is not JSON"; _SAFE = {-32001: "gone"}; _GONE = "The agent is gone."; _END = "Stopped."'
+    )
+    assert [*texts_for_readers("agents/new.py", module)] == ["gone", "The agent is gone.", "Stopped."]
