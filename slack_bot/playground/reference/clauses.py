@@ -34,6 +34,7 @@ _WONDERS = re.compile(
 )
 _POINT = re.compile(  # what follows is the question of a long story
     r"\b(?:what (?:i|we) (?:\w+ )?(?:want|need|would like) to (?:know|find out|understand|ask)"
+    r"|what (?:i|we) (?:\w+ )?need is whether"
     r"|what (?:i|we) (?:\w+ )?(?:wonder|ask|(?:can['’]?t|cannot) figure out)"
     r"|what (?:i|we) (?:\w+ )?(?:do not|don['’]?t) (?:get|know|understand)"
     r"|(?:my|the|our) (?:\w+ )?question)(?: after all (?:this|that))? (?:is|was)\b[:,]?|\blong story short\b",
@@ -65,6 +66,12 @@ def asking_clauses(text: str) -> list[str]:
     ] or sentences
     clauses = [clause for sentence in asking for clause in _clauses_of(sentence)]
     return clauses or [text]
+
+
+def last_question(text: str) -> str:
+    """The last sentence of `text` that asks, if it is short enough to be the question; else empty."""
+    asking = [each for each in _SENTENCE.split(text) if "?" in each or _WONDERS.search(each)]
+    return asking[-1] if asking and not is_long_story(asking[-1]) else ""
 
 
 def questions_in(text: str) -> list[str]:

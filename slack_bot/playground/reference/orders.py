@@ -15,7 +15,8 @@ _DO = (
     r"|optimi[sz]e|solve|calculate|compute|convert|run|execute|update|upgrade|open|close|merge|commit|push|pull|rename"
     r"|archive|invite|add|assign|cancel|play|sing|draw|paint|design|plan|organi[sz]e|find|google|download"
     r"|upload|transfer|pay|turn (?:on|off)|switch (?:on|off)|set|reset|change|move|ping|notify|monitor|test"
-    r"|analy[sz]e|shut down|file|submit|approve|log|sign|do|mute|pin|lösche|schreibe?|erstelle?|übersetze?"
+    r"|analy[sz]e|shut down|file|submit|approve|log|sign|do(?= (?:it|this|that|me)\b)|mute|pin"
+    r"|lösche|schreibe?|erstelle?|übersetze?"
     r"|starte|buche|tell(?= (?:me|us) a (?:story|tale|riddle|secret|poem)\b)"
 )
 _POLITE = r"(?:(?:hey|hi|hello|ok|okay|please|pls|now|then|and|also|bot|just|bitte|quickly|go(?: and)?)\W+)*"

@@ -16,7 +16,15 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from .classifier import Classifier
-from .clauses import asking_clauses, is_long_story, point_of, points_back, questions_in, without_code
+from .clauses import (
+    asking_clauses,
+    is_long_story,
+    last_question,
+    point_of,
+    points_back,
+    questions_in,
+    without_code,
+)
 from .pages import PageSection, sections, words_of
 from .ranking import Ranking
 from .spelling import spelled
@@ -49,7 +57,9 @@ _BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
 _FULL_SCORE = 12.0  # of words: a lower one adds less
 # What the first section must have to be the answer: a score, and a lead that is the larger, the lower its
 # score is; the score of two that are near together; what a single clause of several must have.
-_LEAST_SCORE, _LEAD_OF_NONE = 0.45, 0.3
+_LEAST_SCORE, _LEAD_OF_NONE = 0.6, 0.3
+_LEAST_OF_STORY = 0.75  # the same of a longer text, which says much besides
+_TOPIC_SCORE = 0.6  # of the first one, if what is near to it is of its topic
 _PAIR_SCORE = 0.6
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3
 _PART_SCORE = 0.7  # what one of several questions must have
@@ -108,6 +118,12 @@ class _Verdict:
         """The heading of the first section, or the name of a kind of talk; empty where nothing is known."""
         return self.ranked[0][0] if self.ranked else ""
 
+    def leads_in(self, topics: Mapping[str, str], score: float, lead: float) -> bool:
+        """What competes with the first one are parts of its topic alone. `topics`: of each heading."""
+        topic = topics.get(self.best)
+        other = next((each for label, each in self.ranked if topics.get(label) != topic), 0.0)
+        return topic is not None and self.ranked[0][1] >= score and self.ranked[0][1] - other >= lead
+
     def is_ahead(self, score: float, lead: float, of: int = 1) -> bool:
         """The first one has this score at least, and is ahead of all but the first `of` by `lead`."""
         scores = [each for _, each in self.ranked[: of + 1]] + [0.0] * (of + 1)
@@ -134,6 +150,7 @@ class Library:
         self._pages = dict(pages)
         self._sections = [section for name, text in pages.items() for section in sections(name, text)]
         self._named = {each.heading: each for each in self._sections}
+        self._topics = {each.heading: each.topic for each in self._sections}
         self._subjects = bundled_subjects() if subjects is None else subjects
         asked = tomllib.loads(bundled_wordings() if wordings is None else wordings)
         headed = {
@@ -190,8 +207,8 @@ class Library:
 
     def error_in(self, query: str) -> PageSection | None:
         """The section that explains an error that is pasted into `query`."""
-        found = (heading for heading, said in self._errors.items() if said.search(query))
-        return next((self._named[each] for each in found), None)
+        found = [(match[0], each) for each, said in self._errors.items() if (match := said.search(query))]
+        return self._named[max(found, key=lambda pair: len(pair[0]))[1]] if found else None
 
     def kind_of(self, query: str) -> str:
         """The kind of talk that `query` is rather than a question that a section may answer; else empty."""
@@ -215,21 +232,24 @@ class Library:
             return [Hit(error, _BY_NAME, frozenset({error.topic}))]
         text = self._question_in(query)
         asking = asking_clauses(text)[:_CLAUSES]
-        asked = [] if is_long_story(text) else [text]
+        asked = [last_question(text)] if is_long_story(text) else [text]
         joined = " ".join(asking)
-        if self._says_enough(joined) and (asked or len(joined.split()) <= _SHORT_ASK):
+        if self._says_enough(joined) and (not is_long_story(text) or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)
-        verdicts = (self._verdict(each) for each in dict.fromkeys(asked))
+        least = _LEAST_SCORE if len(text.split()) <= _SHORT_ASK else _LEAST_OF_STORY
+        verdicts = (each for each in map(self._verdict, dict.fromkeys(asked)) if each.is_ahead(least, 0.0))
         whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
         topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
             if clause != text and (verdict := self._verdict(clause)).is_ahead(_OWN_SCORE, _OWN_LEAD):
                 found |= {hit.section.topic: hit for hit in self._clear(verdict)}
+        others = [hit for topic, hit in found.items() if topic not in topics]
+        there = {hit.section.heading for hit in (*whole, *others)}
         for part in questions_in(text)[:_CLAUSES]:
             if (verdict := self._verdict(part)).is_ahead(_PART_SCORE, 0.0):
-                found |= {hit.section.topic: hit for hit in self._clear(verdict)[:1]}
-        others = [hit for topic, hit in found.items() if topic not in topics]
+                others += [hit for hit in self._clear(verdict)[:1] if hit.section.heading not in there]
+                there |= {hit.section.heading for hit in others}
         first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
         overtaking = [hit for hit in others if hit.score >= first]
         return overtaking + whole + [hit for hit in others if hit.score < first]
@@ -261,7 +281,7 @@ class Library:
     def _clear(self, verdict: _Verdict) -> list[Hit]:
         """The section that is clearly ahead; two where both are; none where none is."""
         lead = _LEAD_OF_NONE * (1 - verdict.ranked[0][1]) if verdict.ranked else 0.0
-        if verdict.is_ahead(_LEAST_SCORE, lead):
+        if verdict.is_ahead(_LEAST_SCORE, lead) or verdict.leads_in(self._topics, _TOPIC_SCORE, lead):
             labels = [verdict.best]
         elif verdict.is_ahead(_PAIR_SCORE, lead, of=2):
             labels = [label for label, _ in verdict.ranked[:2]]

@@ -61,7 +61,8 @@ _COMPLAINT = re.compile(
 )
 _FOLLOW_UP = re.compile(
     r"\W*(and|and then|then what|why|why not|how so|really|what|huh|what else|go on|continue|more|elaborate"
-    r"|for example|please|sorry|again|what do you mean( by (that|this))?"
+    r"|for example|please|sorry|again|(please )?do (it|that) again|once more"
+    r"|what do you mean( by (that|this))?"
     r"|i (do not|dont|didnt) (understand|get)( (it|that|this|you))?"
     r"|(and )?what does (that|this|it) mean|((please|can you|could you) )*"
     r"(tell me|give me|some|explain|say|repeat|rephrase|elaborate|more)"

@@ -333,7 +333,7 @@ def test_more_detail_is_the_rest_of_the_same_topic() -> None:
 def test_where_it_is_not_clear_what_comes_nearest_is_named_with_its_answer() -> None:
     text = answer(run("does the bot copy what people write into a database"))
     assert text.startswith("I am not sure what you ask. This comes nearest to it:")
-    assert "\n- *Where is my data stored?* Your data is stored in one SQLite file" in text
+    assert "\n- *What exactly is stored?* Stored are questions and answers (seven days)" in text
 
 
 def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> None:
