@@ -63,7 +63,8 @@ _TOPIC_SCORE = 0.6  # of the first one, if what is near to it is of its topic
 _PAIR_SCORE = 0.6
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3
 _PART_SCORE = 0.7  # what one of several questions must have
-_AMONG = 3  # labels that a clause must be near to, to be answered by what the whole is
+_NEAR_PART = 0.5  # what comes near to a clause of few words, which says something then
+_AMONG, _ABOUT = 3, 0.6  # what answers a clause too: one of so many labels, with this share of the best score
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
 _NEAR, _NEAR_TALK = 0.15, 0.6  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
@@ -246,13 +247,16 @@ class Library:
                 found |= {hit.section.topic: hit for hit in self._clear(verdict)}
         others = [hit for topic, hit in found.items() if topic not in topics]
         there = {hit.section.heading for hit in (*whole, *others)}
-        for part in questions_in(text)[:_CLAUSES]:
+        parts = questions_in(text)[:_CLAUSES]
+        for part in parts:
             if (verdict := self._verdict(part)).is_ahead(_PART_SCORE, 0.0):
                 others += [hit for hit in self._clear(verdict)[:1] if hit.section.heading not in there]
                 there |= {hit.section.heading for hit in others}
         first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
         overtaking = [hit for hit in others if hit.score >= first]
-        return overtaking + whole + [hit for hit in others if hit.score < first]
+        hits = overtaking + whole + [hit for hit in others if hit.score < first]
+        order = {self._verdict(part).best: place for place, part in reversed(list(enumerate(parts)))}
+        return sorted(hits, key=lambda hit: order.get(hit.section.heading, len(order)))
 
     def unanswered(self, query: str) -> list[str]:
         """The questions in `query` that no section answers, where it asks several."""
@@ -264,12 +268,15 @@ class Library:
     def _is_about(self, clause: str, topics: Container[str]) -> bool:
         """One of `topics` is among what comes nearest to `clause`."""
         near = self._verdict(clause).ranked[:_AMONG]
-        return any(label in self._named and self._named[label].topic in topics for label, _ in near)
+        return any(
+            self._topics.get(label) in topics and score >= _ABOUT * near[0][1] for label, score in near
+        )
 
     def _stands_alone(self, clause: str) -> bool:
         """`clause` names what it asks about, and does not only point to it."""
         words = {word for word in words_of(clause) if word not in self._everyday}
-        return len(words) >= _ENOUGH and not points_back(clause)
+        says = len(words) >= _ENOUGH or (words and self._verdict(clause).is_ahead(_NEAR_PART, 0.0))
+        return bool(says) and not points_back(clause)
 
     def _says_enough(self, clause: str) -> bool:
         """`clause` can be understood without what stands before it."""
