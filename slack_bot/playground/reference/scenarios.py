@@ -92,6 +92,7 @@ _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
 _ASKED_AT_ONCE = 3  # things that one message asks
 _ORDERS = ("order", "do")  # kinds of talk by which something is to be done
+_SURE = 0.8  # score of what is written as the answer, without a doubt
 _RELATED = 2  # sections that come with an answer in detail
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(
@@ -353,13 +354,23 @@ def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool)
     first, *more = _chosen(
         [hit for hit in hits if not hit.is_answer or library.counts(question, hit)], library, is_detailed
     )
-    parts = [language_note(question), first.text]
+    parts = [language_note(question), *_hedged(question, first, hits, library)]
     for section in more:
         parts += [f"## {section.heading}", section.text]
     parts += [_said_of_rest(clause, library) for clause in library.unanswered(question)]
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _hedged(question: str, first: PageSection, hits: Sequence[Hit], library: Library) -> list[str]:
+    """The text of `first`; where it may not be the answer, that is said, with what else may be meant."""
+    answers = [hit for hit in hits if hit.is_answer]
+    if len(answers) != 1 or answers[0].score >= _SURE or library.is_whole(first):
+        return [first.text]
+    others = [each for each in library.near(question) if each.heading != first.heading]
+    said = [f"If you mean something else: *{each.heading}* {each.first_sentence}" for each in others[:1]]
+    return ["I am not sure that this is what you ask:", first.text, *said]
 
 
 def _said_of_rest(clause: str, library: Library) -> str:

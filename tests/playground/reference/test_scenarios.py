@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.requests import think_of_request
 from slack_bot.playground.reference.scenarios import (
     AskBack,
@@ -18,8 +19,10 @@ from slack_bot.playground.reference.scenarios import (
 )
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.showcase import asked_for
+from slack_bot.playground.reference.subjects import Subjects
 from slack_bot.playground.reference.toolbox import FETCH, SEARCH, ModelFailed, Prompt, Toolbox
 from slack_bot.settings.models import ReferenceSettings
+from tests.playground.reference.test_subjects import SUBJECTS
 
 LIBRARY = Library(load_knowledge())
 Ending = Move | ModelFailed
@@ -333,7 +336,25 @@ def test_more_detail_is_the_rest_of_the_same_topic() -> None:
 def test_where_it_is_not_clear_what_comes_nearest_is_named_with_its_answer() -> None:
     text = answer(run("does the bot copy what people write into a database"))
     assert text.startswith("I am not sure what you ask. This comes nearest to it:")
-    assert "\n- *What exactly is stored?* Stored are questions and answers (seven days)" in text
+    assert re.search(r"^- \*[^*]*(stored|kept)\?\* \w+", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("units", "said"),
+    [
+        (50, "Cats sleep.\n\n**Source:** About cats"),
+        (
+            28,
+            "I am not sure that this is what you ask:\n\nCats sleep.\n\n"
+            "If you mean something else: *About dogs* Bark.",
+        ),
+    ],
+)
+def test_an_answer_that_is_not_sure_says_so_and_what_else_may_be_meant(units: int, said: str) -> None:
+    pages = {"cats": "# About cats\n\nCats sleep.", "dogs": "# About dogs\n\nBark."}
+    model = Classifier(f"About cats\tAbout dogs\nfurry\t0 {units} 1 12")
+    library = Library(pages, Subjects(SUBJECTS), 'everyday = ""\n[wordings]', model)
+    assert answer(run("furry", library=library)).startswith(said)
 
 
 def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> None:
