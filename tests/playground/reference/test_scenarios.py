@@ -342,17 +342,17 @@ def test_where_it_is_not_clear_what_comes_nearest_is_named_with_its_answer() -> 
 @pytest.mark.parametrize(
     ("units", "said"),
     [
-        (50, "Cats sleep.\n\n**Source:** About cats"),
+        (50, "Bark.\n\n**Source:** About dogs"),
         (
-            28,
-            "I am not sure that this is what you ask:\n\nCats sleep.\n\n"
-            "If you mean something else: *About dogs* Bark.",
+            36,
+            "I am not sure that this is what you ask:\n\nBark.\n\n"
+            "If you mean something else: *About cats* Cats sleep.",
         ),
     ],
 )
 def test_an_answer_that_is_not_sure_says_so_and_what_else_may_be_meant(units: int, said: str) -> None:
     pages = {"cats": "# About cats\n\nCats sleep.", "dogs": "# About dogs\n\nBark."}
-    model = Classifier(f"About cats\tAbout dogs\nfurry\t0 {units} 1 12")
+    model = Classifier(f"About cats\tAbout dogs\nfurry\t1 {units} 0 12")
     library = Library(pages, Subjects(SUBJECTS), 'everyday = ""\n[wordings]', model)
     assert answer(run("furry", library=library)).startswith(said)
 
