@@ -35,8 +35,7 @@ def store_kind(url: str) -> StoreKind:
 
 def is_store_address(url: str) -> bool:
     """A store has the scheme of `url`, which also says where it is."""
-    scheme, _, place = url.partition("://")
-    kind = STORES.get(scheme)
+    kind, place = STORES.get(url.partition("://")[0]), url.partition("://")[2]
     if kind is None or kind.is_lost:
         return kind is not None
     return len(place) > 1 and place.startswith("/") if kind.is_file else place != ""

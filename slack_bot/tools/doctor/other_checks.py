@@ -85,7 +85,7 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
             lacking = missing(card.auth, settings.agent)
             if lacking:
-                text, _, remedy = lacking.partition("; ")
+                text, remedy = lacking.split("; ", 1)
                 yield warning("agent login", text, remedy)
             if (unplaced := check_api_key(settings.agent.client, card)) is not None:
                 yield unplaced
