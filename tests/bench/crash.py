@@ -167,10 +167,14 @@ def _points(reports: Sequence[Report]) -> Iterator[str]:
 
 def _totals(reports: Sequence[Report]) -> Iterator[str]:
     took = [seconds for report in reports for seconds in report.took]
+    unmarked = [seconds for report in reports for seconds in report.took_unmarked]
+    since = "the kill" if reports and reports[0].replicas > 1 else "connected"
+    for values, whose in ((took, ""), (unmarked, ", of agents that do not mark their answer")):
+        if values:
+            p50, p99 = percentile(values, 0.5), percentile(values, 0.99)
+            figures = f"p50 {p50:.2f} s, p99 {p99:.2f} s ({len(values)})"
+            yield f"takeover, from {since} to new words{whose}: {figures}"
     if took:
-        p50, p99 = percentile(took, 0.5), percentile(took, 0.99)
-        since = "the kill" if reports[0].replicas > 1 else "connected"
-        yield f"takeover, from {since} to new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
         slow = sorted((-max(report.took), name(report.case)) for report in reports if report.took)
         yield f"the slowest: {', '.join(f'{-seconds:.2f} s in {case}' for seconds, case in slow[:5])}"
     yield f"the bench itself stood still for at most {max(each.stood_still for each in reports):.2f} s"

@@ -61,7 +61,9 @@ class Fact:
 class Report:
     """The verdict on one case. `took`: seconds until each turn that was taken over went on.
 
-    `stood_still`: the longest time, in seconds, that the bench's own loop did not run.
+    `took_unmarked`: the same of agents that do not mark their answer. Behind a cut it is shown when the agent
+    has ended, so this is mostly the agent's time. `stood_still`: the longest time, in seconds, that the
+    bench's own loop did not run.
     """
 
     case: Case
@@ -72,6 +74,7 @@ class Report:
     kills: int = 0
     replicas: int = 1
     took: list[float] = field(default_factory=list)
+    took_unmarked: list[float] = field(default_factory=list)
     stood_still: float = 0.0
 
     @property

@@ -410,7 +410,10 @@ class CrashRun:
         return begun
 
     def _note_takeovers(self) -> None:
-        self.report.took += [max(0.0, at - self._connected_at) for at in self._went_on.values()]
+        unmarked = {self._places.get(each.token) for each in self.case.questions if each.kind == "untagged"}
+        for place, at in self._went_on.items():
+            took = self.report.took_unmarked if _Place(*place) in unmarked else self.report.took
+            took.append(max(0.0, at - self._connected_at))
         self._unfinished.clear()
 
     async def _until(self, condition: Callable[[], object], within: float, why: str) -> None:

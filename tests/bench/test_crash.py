@@ -46,10 +46,11 @@ def test_all_points_and_all_kinds_are_among_the_cases() -> None:
 
 def test_the_summary_counts_and_names_what_is_wrong() -> None:
     case, asked = plan(1, 3), Asked("q3x0", "plain", 8, 1.0)
-    good = Report(plan(1, 0), [Fact(asked, "whole")], kills=1, took=[0.25])
+    good = Report(plan(1, 0), [Fact(asked, "whole")], kills=1, took=[0.25], took_unmarked=[4.5])
     bad = Report(case, [Fact(asked, "silent", "2 of 8 lines")], asked_twice=["q3x0: 2 messages"], kills=1)
     printed = summary([good, bad])
-    assert "p50 0.25 s, p99 0.25 s (1)" in printed
+    assert "new words: p50 0.25 s, p99 0.25 s (1)" in printed
+    assert "do not mark their answer: p50 4.50 s, p99 4.50 s (1)" in printed
     assert "python -m tests.bench.crash --only 1:3" in printed
     assert "asked twice: q3x0: 2 messages" in printed
     assert printed.index("before the question is stored") < printed.index("--only")
