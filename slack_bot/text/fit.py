@@ -16,7 +16,6 @@ from typing import TypeAlias
 
 from .markdown import (
     BAR,
-    RULE_SIGNS,
     Cut,
     CutQuality,
     MarkdownState,
@@ -316,14 +315,8 @@ def _carried_marks(state: OpenMarks) -> tuple[str, ...]:
 
 
 def _rules(header: str, line: str, head: str) -> bool:
-    """The row of `line` and `head` makes `header` a table's header row, as far as is known."""
-    if not BAR.search(header):
-        return False
-    row, ends, _ = (line + head).partition("\n")
-    if ends or line:
-        return is_rule(header, row)
-    # a dash alone may begin a list
-    return "-" in row and RULE_SIGNS.issuperset(row) and row.strip() != "-"
+    """The row of `line` and `head` makes `header` a table's header row. `StreamBuffer` keeps it whole."""
+    return BAR.search(header) is not None and is_rule(header, (line + head).partition("\n")[0])
 
 
 def _is_row(table: str, head: str) -> bool:

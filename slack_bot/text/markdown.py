@@ -42,7 +42,7 @@ _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a senten
 _FIRST_COMBINING = "\u0300"
 _ZWJ = "\u200d"
 _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
-_LONG_WAIT = 200  # characters of a line that is waited for because it may open a fence or rule a table
+_LONG_FENCE = 200  # characters of a line that is waited for because it may open a fence
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
 _LONG_ROW = 4_000  # the same, where it may be a table's row
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
@@ -107,13 +107,13 @@ def sendable_part(text: str, before: MarkdownState) -> int:
 
 
 def _must_be_whole(state: OpenMarks, line: str) -> bool:
-    if len(line) > _LONG_WAIT:
+    if state.header and line.strip() and RULE_SIGNS.issuperset(line):
+        return True
+    if len(line) > _LONG_FENCE:
         return False
     if state.fence:
         closing = _FENCE_END_BEGUN.fullmatch(line)
         return closing is not None and closing["run"][0] == state.fence[0]
-    if state.header and line.strip() and RULE_SIGNS.issuperset(line):
-        return True
     return _FENCE_BEGUN.fullmatch(line) is not None or _fence(line) is not None
 
 

@@ -22,6 +22,14 @@ POST, UPDATE, REPLIES = "chat.postMessage", "chat.update", "conversations.replie
 STORY = " ".join(f"Sentence number {number} of a long story." for number in range(24))
 
 
+def by_the_letter(text: str) -> Tape:
+    """A letter every two seconds."""
+    letters = [Moment(2.0 * number, event=chunk(letter)) for number, letter in enumerate(text, start=1)]
+    over = letters[-1].t + 3.0
+    end = (Moment(over, event=status("completed")), Moment(over + 0.1, end="closed"))
+    return Tape({"wire": "0.3"}, (Moment(0.1, event=task()), *letters, *end))
+
+
 def extras(bot: BotHarness, root: str) -> list[tuple[str, ...]]:
     return [message.extras for message in bot.thread(root) if message.is_bot]
 
@@ -64,14 +72,22 @@ async def test_a_table_written_by_the_letter_is_one_whichever_call_fails_around_
     calls: int,
 ) -> None:
     table = "| a b | c d |\n|---|:-:|\n| e f | g h |\n\nDone."
-    pieces = [Moment(2.0 * number, event=chunk(letter)) for number, letter in enumerate(table, start=1)]
-    over = 2.0 * len(pieces) + 3.0
-    end = (Moment(over, event=status("completed")), Moment(over + 0.1, end="closed"))
-    tape = Tape({"wire": "0.3"}, (Moment(0.1, event=task()), *pieces, *end))
-    async with run_bot(tape, faults={APPEND: [*[None] * calls, "internal_error", None]}) as bot:
+    async with run_bot(
+        by_the_letter(table), faults={APPEND: [*[None] * calls, "internal_error", None]}
+    ) as bot:
         root = await bot.ask("hi")
         await bot.idle()
         assert compare(table, bot.read(root)) is None
+        assert len(bot.read(root)) == 2
+
+
+@on_virtual_time
+async def test_a_row_of_bars_is_not_said_twice_where_the_answer_ends_within_the_separator_below_it() -> None:
+    text = "| a b | c d |\n|:--|:"
+    async with run_bot(by_the_letter(text), faults={APPEND: [*[None] * 5, "internal_error", None]}) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert compare(text, bot.read(root)) is None
         assert len(bot.read(root)) == 2
 
 

@@ -14,7 +14,7 @@ SHAPE = {
     "attributes set from outside": 176,
     "splats into constructors": 22,
     "conditional callees": 4,
-    "assignments to three or more": 193,
+    "assignments to three or more": 192,
     "parameter names with five or more types": 42,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,

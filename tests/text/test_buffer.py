@@ -338,7 +338,6 @@ def test_the_row_that_makes_a_table_of_the_one_above_is_not_sent_in_part(
         ("| a | b |\n", "| 1 "),  # no table, but rows all the same
         ("| a | b |\n|---|---|\n", "| - "),
         ("a or b\n", "--- "),
-        ("a | b\n", f"|{'- ' * 101}"),
         ("```py\n", "x = `q"),  # code goes on live
         ("```py\n", "~~~"),
         ("", "`code"),

@@ -346,7 +346,8 @@ def test_a_mark_behind_a_mark_stands_apart() -> None:
     ("head", "again"),
     [
         ("\n|---|---|\n| 1 | 2 |", "| a | b |"),
-        ("\n|--", "| a | b |"),
+        ("\n|---|---", "| a | b |"),
+        ("\n|--", ""),  # it is kept whole: so the text ends here
         ("\n|---|\n", ""),
         ("\n| c | d |\n", ""),
         ("\nx", ""),
