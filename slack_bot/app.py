@@ -52,7 +52,7 @@ from .store.collection import Ages, Collection
 from .store.contracts import Store
 from .store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, THREADS, Profiles
 from .store.stores import StoreOptions, check_store, open_store
-from .threads.dispatch import TurnDispatcher
+from .threads.threads import Threads
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
@@ -81,7 +81,7 @@ class App:
     web_client: AsyncWebClient
     authorize: Authorize
     policies: ChannelPolicies
-    dispatcher: TurnDispatcher
+    threads: Threads
     bolt: AsyncApp
     health: Health
     backfill: Backfill
@@ -100,7 +100,7 @@ class App:
         May be called twice.
         """
         self.health.failed(HealthCheck.RUNNING, ENDING)
-        await self.dispatcher.close(grace, hurry)
+        await self.threads.close(grace, hurry)
         await self.closers.aclose()
 
 
@@ -142,22 +142,22 @@ async def build(
         retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
         api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-        dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observers, health)
+        threads = Threads(agent, store, api, settings, policies, clock, observers, health)
         bolt = _new_bolt(settings, slack_session, authorize)
-        access = Access(policies, dispatcher.context.people, clock)
+        access = Access(policies, threads.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         web = http if http_transport else await stack.enter_async_context(AsyncClient())
         parts = BotParts(
             settings=settings, clock=clock, observer=observers, store=store, agent=agent, api=api,
-            dispatcher=dispatcher, hourly=hourly, authorize=authorize, http=web,
+            threads=threads, hourly=hourly, authorize=authorize, http=web,
         )  # fmt: skip
         features = _start_features(parts, bolt, access, observers, stack)
-        (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
+        (listeners := SlackListeners(threads, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         return App(
             settings=settings, clock=clock, store=store, agent=agent, web_client=web_client,
-            authorize=authorize, policies=policies, dispatcher=dispatcher, bolt=bolt, health=health,
+            authorize=authorize, policies=policies, threads=threads, bolt=bolt, health=health,
             backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
 
@@ -169,9 +169,9 @@ def _start_features(
     `SlackListeners`, which match everything.
     """
     features = {each.name: each.start(bot) for each in FEATURES if each.start is not None}
-    buttons = [*TurnButtons(bot.dispatcher, bot.hourly).buttons(), *FormButtons(bot.dispatcher).buttons()]
+    buttons = [*TurnButtons(bot.threads, bot.hourly).buttons(), *FormButtons(bot.threads).buttons()]
     buttons += [button for work in features.values() for button in work.buttons]
-    ButtonRouter(buttons, access, bot.dispatcher).register(bolt)
+    ButtonRouter(buttons, access, bot.threads).register(bolt)
     for work in features.values():
         if work.register is not None:
             work.register(bolt)
@@ -250,11 +250,11 @@ async def serve(
 
     Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
-    slack, bot = app.settings.slack, app.dispatcher
-    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
+    slack, registry = app.settings.slack, app.threads.registry
+    push = await PushReceiver.new(app.settings.push, registry.push_watch, registry.on_hint, app.clock)
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     checking = asyncio.create_task(_check_store(app), name="store check")
-    watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
+    watching = asyncio.create_task(app.threads.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching]
     works = ((name, feature.run) for name, feature in app.features.items())
@@ -263,9 +263,9 @@ async def serve(
         task.add_done_callback(log_if_broken)
 
     def let_in() -> None:
-        app.dispatcher.context.forget()
+        app.threads.context.forget()
         look = partial(app.backfill.run, app.authorize)
-        tasks.append(asyncio.create_task(app.dispatcher.look_back(look), name="backfill"))
+        tasks.append(asyncio.create_task(app.threads.replicas.look_back(look), name="backfill"))
         tasks[-1].add_done_callback(log_if_broken)
         if ready is not None:
             ready()
@@ -365,7 +365,7 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
         app = await build(settings, clock=clock, observer=ToAll(*observers), health=health)
         await stack.enter_async_context(app)
         if metrics is not None:
-            metrics.watch(app.dispatcher.load, app.dispatcher.unseen_since, health)
+            metrics.watch(app.threads.registry.load, app.threads.registry.unseen_since, health)
             stack.enter_context(_running(metrics.measure_loop()))
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
@@ -373,7 +373,7 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
             await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port, wait)
         await check_slack(app)
         await check_agent(app)
-        await app.dispatcher.take_over()
+        await app.threads.replicas.start()
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, read_config_again, app)
         ending.has_begun = True
         await serve(app, ending.stop, http=http)

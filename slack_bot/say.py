@@ -133,10 +133,10 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     async with await build(settings, store=store) as app:
         begun = await _turn_of(store, record)
         if begun is not None and begun.stage not in _OVER:
-            app.dispatcher.go_on(begun)
-        sender = OutboundSender(app.store, app.dispatcher, app.authorize, settings, app.clock)
+            app.threads.registry.go_on(begun)
+        sender = OutboundSender(app.store, app.threads, app.authorize, settings, app.clock)
         record = await sender.deliver(record)
-        await app.dispatcher.idle()
+        await app.threads.idle()
     return record
 
 

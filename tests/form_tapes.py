@@ -7,9 +7,10 @@ from typing import Any
 
 from slack_bot.testing.harness import CHANNEL, BotHarness
 from slack_bot.testing.slack.rendering import SeenMessage
-from slack_bot.testing.tape.builders import task
+from slack_bot.testing.tape.builders import answer, task
 from slack_bot.testing.tape.tape import Moment, Tape
 
+DONE = answer("Deployed.")
 ENVS = ["dev", "prod"]
 ONE = {"type": "object", "required": ["env"], "properties": {"env": {"title": "Where", "enum": ENVS}}}
 SIX = {
@@ -29,6 +30,8 @@ SECRET = {
     "properties": {"token": {"title": "Token", "type": "string", "format": "password"}},
 }
 
+SIGN_IN = "https://login.example/x"
+
 
 def asking(data: Any, text: str = "", *, ids: str = "1", state: str = "input-required") -> Tape:
     """The task asks with a data part, beside `text`."""
@@ -39,6 +42,13 @@ def asking(data: Any, text: str = "", *, ids: str = "1", state: str = "input-req
     event = {"kind": "status-update", **update, "final": True}
     moments = (Moment(0.1, event=task(ids=ids)), Moment(0.5, event=event), Moment(0.6, end="closed"))
     return Tape({"wire": "0.3"}, moments)
+
+
+def waits(*after: Moment) -> Tape:
+    """The task waits for a sign-in."""
+    asks = asking({}, f"Sign in at {SIGN_IN}", state="auth-required")
+    event = {**(asks.moments[1].event or {}), "final": False}
+    return Tape({"wire": "0.3"}, (asks.moments[0], Moment(0.5, event=event), *after))
 
 
 def approval(*decisions: str, note: str = "<!channel>") -> Tape:

@@ -165,7 +165,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
                 text = f"<@{workspace.bot.user_id}> {number}"
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await wait_until(partial(is_answered, workspace, root), workspace)
-                await app.dispatcher.idle()
+                await app.threads.idle()
     sent = [call.params["message"] for call in agent.questions]
     assert ["contextId" in message for message in sent] == [False, True]
 
@@ -183,10 +183,10 @@ async def test_two_replicas_on_one_redis_know_the_same_threads(redis_server: Red
                 text = f"<@{workspace.bot.user_id}> {number}"
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await wait_until(partial(is_answered, workspace, root), workspace)
-                await app.dispatcher.idle()
+                await app.threads.idle()
             ((thread, ts),) = await first.store.active_threads(0.0)
             question = Question(thread, ts, "U1", "T1", "again")
-            assert not await second.dispatcher.accept(question)
+            assert not await second.threads.intake.accept(question)
             assert await second.store.unfinished() == []
     sent = [call.params["message"] for call in agent.questions]
     assert ["contextId" in message for message in sent] == [False, True]
@@ -239,7 +239,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
             stop = asyncio.Event()
             serving = asyncio.create_task(serve(app, stop))
             await face.settle()
-            await app.dispatcher.idle()
+            await app.threads.idle()
             stop.set()
             await serving
     assert face.lost == []
@@ -294,7 +294,7 @@ async def test_a_question_is_answered_though_the_request_that_brought_it_was_can
         await wait_until(partial(is_answered, workspace, root), workspace)
         again = await app.bolt.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
         assert again.status == 200
-        await app.dispatcher.idle()
+        await app.threads.idle()
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Still answered."]
 
 
@@ -356,11 +356,11 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
             await log.wait_for("The bot ends as soon as no answer runs.")
             filler.unlink()
             await wait_until(partial(is_answered, workspace, root), workspace)
-            await app.dispatcher.idle()
+            await app.threads.idle()
             again = workspace.say("U1", CHANNEL, text, now=system_clock().wall())
             await wait_until(partial(is_answered, workspace, again), workspace)
             await face.settle()
-            await app.dispatcher.idle()
+            await app.threads.idle()
             assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
 
 

@@ -172,8 +172,8 @@ from slack_bot.store.sqlite import SqliteStore
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, wait_until
 from slack_bot.tools.doctor.other_checks import check_store
 
-async def doctor():
-    settings = bot_settings({"store.url": "scratch://"})
+async def doctor(url):
+    settings = bot_settings({"store.url": url})
     return [str(found) async for found in check_store(settings, system_clock())]
 
 async def story():
@@ -181,15 +181,16 @@ async def story():
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=app.clock.wall())
         read = lambda: [seen.text for seen in workspace.thread(CHANNEL, root) if seen.is_bot]
         await wait_until(lambda: read() == ["Hello."] and not workspace.open_streams(), workspace)
-        await app.dispatcher.idle()
+        await app.threads.idle()
         kept = [turn.question.text for turn in await app.store.accepted_since(0)]
-    as_it_is = await doctor()
+    as_it_is = await doctor("scratch://")
     store_kinds.STORES["scratch"] = replace(store_kinds.STORES["scratch"], is_lost=False)
-    print(json.dumps([read(), kept, as_it_is, await doctor()]))
+    print(json.dumps([read(), kept, as_it_is, await doctor("scratch://here")]))
 
 asyncio.run(story())
 """
-"""Doctor is asked a second time, as of a store that is not lost: it takes none for a file."""
+"""Doctor is asked a second time, as of a store that is not lost, whose address names a place: it takes none
+for a file."""
 
 
 @pytest.mark.slow

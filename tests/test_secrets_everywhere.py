@@ -82,7 +82,7 @@ async def test_slack_the_log_kept_events_tapes_and_exports_hold_none(
     async with bot_on_network(streamed(TEXT, size), http=True, **settings) as (workspace, face, app):
         root_ts = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await face.settle()
-        await app.dispatcher.idle()
+        await app.threads.idle()
         logging.getLogger("test").debug("%s", TEXT)
         shown = "".join(each.text for each in workspace.thread(CHANNEL, root_ts) if each.is_bot)
         turns = [await app.store.turn(turn) for turn in [f"T1:{CHANNEL}:{root_ts}"]]

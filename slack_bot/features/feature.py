@@ -20,7 +20,7 @@ from ..settings.load import Settings
 from ..slack.api import SlackApi
 from ..store.collection import Collection
 from ..store.contracts import Store
-from ..threads.dispatch import TurnDispatcher
+from ..threads.threads import Threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class BotParts:
     store: Store
     agent: Agent
     api: SlackApi
-    dispatcher: TurnDispatcher
+    threads: Threads
     hourly: HourlyQuestions
     authorize: Authorize
     http: AsyncClient

@@ -16,7 +16,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 
 from ..errors import BotError
 from ..text.words import NOT_FOR_OTHERS, PRESS_NOT_TAKEN
-from ..threads.dispatch import TurnDispatcher
+from ..threads.threads import Threads
 from ..turn.buttons import TurnButton
 from .access import Access, HourlyQuestions
 from .authorizer import identity_of
@@ -76,9 +76,9 @@ class Button:
 class ButtonRouter:
     """Takes every press and every modal, and answers who pressed."""
 
-    def __init__(self, buttons: Iterable[Button], access: Access, dispatcher: TurnDispatcher) -> None:
+    def __init__(self, buttons: Iterable[Button], access: Access, threads: Threads) -> None:
         self._buttons = {button.name: button for button in buttons}
-        self._access, self._dispatcher = access, dispatcher
+        self._access, self._threads = access, threads
 
     def register(self, bolt: AsyncApp) -> None:
         bolt.action(_ANYTHING)(self.press)
@@ -100,7 +100,7 @@ class ButtonRouter:
         words = None if is_said else reply.words
         offer = press.private_url if button.is_offer and press.turn else ""
         if words or offer:
-            await self._dispatcher.reply((*place, press.user), words, private_url=offer)
+            await self._threads.notices.reply((*place, press.user), words, private_url=offer)
 
     async def submit(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """A modal: it closes, or says what is wrong."""
@@ -112,11 +112,11 @@ class ButtonRouter:
         if reply.errors:
             await ack(response_action="errors", errors=dict(reply.errors))
         elif reply.words and reply.place is None:
-            await ack(response_action="update", view=self._dispatcher.forms.notice_view(reply.words))
+            await ack(response_action="update", view=self._threads.form_presses.notice_view(reply.words))
         else:
             await ack()
             if reply.place is not None and press is not None:
-                await self._dispatcher.reply((*reply.place, press.user), reply.words)
+                await self._threads.notices.reply((*reply.place, press.user), reply.words)
 
     async def _handle(self, button: Button, press: Press) -> PressReply:
         try:
@@ -146,8 +146,8 @@ def _log_failure(failure: str, error: BotError, press: Press) -> None:
 class TurnButtons:
     """What people press about questions. `hourly` limits how many may be asked."""
 
-    def __init__(self, dispatcher: TurnDispatcher, hourly: HourlyQuestions) -> None:
-        self._dispatcher, self._hourly = dispatcher, hourly
+    def __init__(self, threads: Threads, hourly: HourlyQuestions) -> None:
+        self._threads, self._hourly = threads, hourly
 
     def buttons(self) -> Iterator[Button]:
         for name in (TurnButton.RETRY, TurnButton.STOP, TurnButton.STOP_LISTENING, TurnButton.DROP):
@@ -167,16 +167,16 @@ class TurnButtons:
         return PressReply(await self._pressed(press))
 
     async def _pressed(self, press: Press) -> str | None:
-        controls = self._dispatcher.controls
+        registry = self._threads.registry
         if press.name == TurnButton.STOP:
-            return await controls.stop_watch(press.turn, press.user)
+            return await registry.stop_watch(press.turn, press.user)
         if press.name == TurnButton.STOP_LISTENING:
-            return await self._dispatcher.stop_listening(press.turn)
+            return await registry.stop_listening(press.turn)
         if press.name == TurnButton.DROP:
-            return await controls.drop(press.turn, press.user)
+            return await registry.drop(press.turn, press.user)
 
         async def refusal() -> str | None:
             refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
             return None if refused is None else refused.words
 
-        return await controls.retry(press.turn, press.user, refusal)
+        return await self._threads.intake.ask_again(press.turn, press.user, refusal)

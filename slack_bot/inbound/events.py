@@ -22,7 +22,7 @@ from slack_bolt.response import BoltResponse
 from ..clock import Clock
 from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
-from ..threads.dispatch import TurnDispatcher
+from ..threads.threads import Threads
 from ..turn.people import Organisation
 from ..turn.record import Question
 from .access import Access, BotAccess, HourlyQuestions, Refusal
@@ -68,14 +68,14 @@ class SlackListeners:
 
     def __init__(
         self,
-        dispatcher: TurnDispatcher,
+        threads: Threads,
         policies: ChannelPolicies,
         access: Access,
         bots: BotAccess,
         hourly: HourlyQuestions,
         clock: Clock,
     ) -> None:
-        self._dispatcher, self._policies, self._wall = dispatcher, policies, clock.wall
+        self._threads, self._policies, self._wall = threads, policies, clock.wall
         self._access, self._bots, self._hourly = access, bots, hourly
 
     def register(self, bolt: AsyncApp) -> None:
@@ -106,18 +106,19 @@ class SlackListeners:
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
             if asked is not None:  # None: it is unknown whether it was for the bot
-                self._dispatcher.refuse(asked.question)
+                self._threads.refusals.refuse(asked.question)
         await next_()
         return None
 
     async def take(self, asked: InboundQuestion) -> bool:
         """Accept a question; False if it was accepted before. Raises BotError."""
-        question, follow = asked.question, self._dispatcher.follow
-        is_new = await self._dispatcher.accept(question)
+        question, follow = asked.question, self._threads.follow
+        is_new = await self._threads.intake.accept(question)
         try:
-            if not asked.is_command:
+            if asked.is_command:
+                await follow.heard(question)
+            else:
                 await follow.taken(question, is_mention=asked.is_mention, is_awaited=asked.is_awaited)
-            await follow.heard(question)
         except StoreError as error:
             extra = {"turn": asked.question.key, "thread_ts": asked.question.thread.ts}
             log.log(error.log_level, "that a thread goes on was not stored: %s", error, extra=extra)
@@ -136,7 +137,7 @@ class SlackListeners:
         is_mention = is_awaited = False
         match judged:
             case StreamStarted(thread=thread, ts=ts):
-                self._dispatcher.on_stream_started(thread, ts)
+                self._threads.registry.on_stream_started(thread, ts)
                 return None
             case MessageChanged():
                 return await self._changed(judged, body, me)
@@ -160,9 +161,9 @@ class SlackListeners:
         asked = InboundQuestion(question, is_mention, is_awaited, is_command)
         if reason is None and (reason := await self._why_not(asked, body, me, is_old=is_old)) is None:
             return asked
-        await self._dispatcher.follow.heard(question)
+        await self._threads.follow.heard(question)
         if reason:
-            self._dispatcher.ignored(question, reason)
+            self._threads.refusals.ignored(question, reason)
         return None
 
     async def _changed(
@@ -171,25 +172,27 @@ class SlackListeners:
         """What waits is changed. The edit of a new message may have overtaken it: then it is the question.
         If its deletion has, it is none; nor is what is for somebody else now.
         """
-        context, text = self._dispatcher.context, change.text
+        context, text = self._threads.context, change.text
         await context.reword(change.thread, body["event"], is_gone=text is None)
-        if change.names_others and not await self._dispatcher.is_waiting_for(change.thread, change.user):
+        if change.names_others and not await self._threads.registry.is_waiting_for(
+            change.thread, change.user
+        ):
             text = None
-        is_done = await self._dispatcher.controls.change(change.key, change.thread, text)
+        is_done = await self._threads.intake.edit(change.key, change.thread, text)
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
             return None
         if text:
             written = as_first_written(body, me)
             asked = None if written is None else await self.judge(written, me)
             if asked is not None and not await self.take(asked):  # it was stored in this moment
-                await self._dispatcher.controls.change_stored(change.key, text)
+                await self._threads.intake.edit(change.key, change.thread, text)
             return None
         match read_gone(body, me):
             case Question() as gone:
-                await self._dispatcher.controls.never_ask(gone)
+                await self._threads.intake.never_ask(gone)
             case ThreadReply(question=gone, names_others=names_others):
                 if await self._is_awaited(gone) or await self._is_expected(gone, names_others):
-                    await self._dispatcher.controls.never_ask(gone)
+                    await self._threads.intake.never_ask(gone)
         return None
 
     async def _why_not(
@@ -204,16 +207,16 @@ class SlackListeners:
         except StoreError:
             if refused or not asked.is_mention:
                 raise
-            return None  # the dispatcher finds out whether it can be stored
+            return None  # `accept` finds out whether it can be stored
 
     async def _heard(self, judged: Inbound, body: dict[str, Any]) -> Inbound:
         """What may be the secret that a form waits for goes nowhere: its author is told privately."""
         reply = judged.question if isinstance(judged, ThreadReply) else judged
-        words = await self._dispatcher.forms.words_withheld(reply) if isinstance(reply, Question) else None
+        words = await self._threads.forms.words_withheld(reply) if isinstance(reply, Question) else None
         if isinstance(reply, Question) and words is not None:
-            if not self._dispatcher.was_ignored(reply):
-                self._dispatcher.ignored(replace(reply, text=""), _FORM_ONLY)
-                self._dispatcher.refuse(replace(reply, text=""), words)
+            if not self._threads.refusals.was_ignored(reply):
+                self._threads.refusals.ignored(replace(reply, text=""), _FORM_ONLY)
+                self._threads.refusals.refuse(replace(reply, text=""), words)
             return Ignored(_FORM_ONLY)
         await self._overhear(judged, body)
         return judged
@@ -223,17 +226,16 @@ class SlackListeners:
         is_asked = isinstance(judged, Question)
         said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
         if said is not None:
-            await self._dispatcher.context.overhear(said, body["event"], is_asked=is_asked)
+            await self._threads.context.overhear(said, body["event"], is_asked=is_asked)
 
     async def _is_awaited(self, reply: Question) -> bool:
-        return await self._dispatcher.is_waiting_for(reply.thread, reply.user)
+        return await self._threads.registry.is_waiting_for(reply.thread, reply.user)
 
     async def _is_expected(self, reply: Question, names_others: bool) -> bool:
         """Whether a reply that mentions nobody is for the bot all the same, though no agent waits for it."""
-        dispatcher = self._dispatcher
-        if await dispatcher.controls.is_stop_somewhere(reply):
+        if await self._threads.registry.is_stop_somewhere(reply):
             return True
-        return not names_others and await dispatcher.follow.is_question(reply)
+        return not names_others and await self._threads.follow.is_question(reply)
 
     async def _refusal(self, asked: InboundQuestion, refused: Refusal | None, *, is_old: bool) -> str | None:
         """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
@@ -247,15 +249,15 @@ class SlackListeners:
             )
         if refused is None:
             return None
-        if not self._dispatcher.was_ignored(question):
+        if not self._threads.refusals.was_ignored(question):
             log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
         if is_told:
-            self._dispatcher.refuse(question, refused.words)
+            self._threads.refusals.refuse(question, refused.words)
         return refused.reason
 
     async def _is_command(self, message: Question) -> bool:
-        controls, follow = self._dispatcher.controls, self._dispatcher.follow
-        return follow.is_stop(message) or await controls.is_stop_somewhere(message)
+        threads = self._threads
+        return threads.follow.is_stop(message) or await threads.registry.is_stop_somewhere(message)
 
     async def stop(
         self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
@@ -267,11 +269,9 @@ class SlackListeners:
         elif not await self._access.may_press(request[0].channel, read_asker(body), ours):
             log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
-            thread = request[0]
-            controls, forms = self._dispatcher.controls, self._dispatcher.forms
-            is_stopped = await controls.stop(*request) or await forms.stop(thread, request[1])
+            is_stopped = await self._threads.registry.stop(request[0], request[1], frozenset(request[2]))
             result = "stopping" if is_stopped else "not running"
-            log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
+            log.info("stop pressed: %s", result, extra={"thread_ts": request[0].ts})
         await next_()
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from ..text.words import FORM_ANSWER_NOT_STORED
-from ..threads.dispatch import TurnDispatcher
+from ..threads.threads import Threads
 from ..turn.open_form import FormAction, FormPress
 from .buttons import Button, PressReply
 from .read import Press
@@ -17,8 +17,8 @@ _OPEN_MODALS = [action for action in FormAction if action.opens_modal]
 class FormButtons:
     """Every button of a form, and every modal that one opens, by the same names."""
 
-    def __init__(self, dispatcher: TurnDispatcher) -> None:
-        self._forms = dispatcher.forms
+    def __init__(self, threads: Threads) -> None:
+        self._forms = threads.form_presses
 
     def buttons(self) -> Iterator[Button]:
         for action in FormAction:

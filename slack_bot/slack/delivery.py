@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from ..errors import SlackError
 from ..text.buffer import TIMER_TOLERANCE
@@ -44,7 +45,6 @@ class Delivery:
         self.posts = PostSurface(client)
         self.stream = StreamSurface(client, self.posts)
         self.messages: list[SlackMessage] = []
-        self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
         self.surface = self._best_surface()
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
@@ -67,6 +67,11 @@ class Delivery:
             self.begun = len(self.messages)
             self.ledger.restore(message.segment for message in self.messages if message.segment)
             self._cards.restore([message.cards for message in self.messages])
+
+    @cached_property
+    def reconciler(self) -> Reconciler:
+        """Finds out what became of calls without an answer."""
+        return Reconciler(self._client, self.stream, self.posts, self.messages)
 
     @property
     def records(self) -> tuple[MessageRecord, ...]:

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -51,23 +52,31 @@ _NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or not
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `cancel_writes` apart).
 
-    `shown`: what another process wrote of the answer. `SlackError`: Slack cannot be written to at all.
+    `shown`: what another process wrote of the answer. `listens_to`: who can go on without a mention; None: it
+    is not known. `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(self, client: TurnClient, shown: Sequence[MessageRecord] = ()) -> None:
+    def __init__(
+        self,
+        client: TurnClient,
+        shown: Sequence[MessageRecord] = (),
+        listens_to: Callable[[], Awaitable[ListensTo | None]] | None = None,
+    ) -> None:
         self._client = client
         client.on_wait = lambda: self._show_again(TRYING_AGAIN)
         self.delivery = Delivery(client, shown)
         self.extras = ExtraSurface(client, self.delivery.posts)
         self._status = TypingStatus(client)
-        self._file = FileFallback(client, self.delivery, self._show_again)
         self._ending: Ending | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
-        # without one it is not known
-        self.listens_to: Callable[[], Awaitable[ListensTo | None]] | None = None
+        self._who_listens = listens_to
         self.form_message: MessageRecord | None = None  # below which the form stands
+
+    @cached_property
+    def _file(self) -> FileFallback:
+        return FileFallback(self._client, self.delivery, self._show_again)
 
     # -- while the answer comes ------------------------------------------------------------------------------
 
@@ -402,7 +411,7 @@ class Sink:
         asked = self._client.question
         if is_direct(self._client.channel):
             return ListensTo.EVERYBODY if asked.thread.ts in ("", asked.ts) else None
-        return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
+        return ListensTo.NOBODY if self._who_listens is None else await self._who_listens()
 
     def _footer(self, ending: Ending) -> list[Block]:
         """Extras have it under them. A form stands under its question."""

@@ -26,11 +26,12 @@ class TurnClient:
     """One turn's calls, and what all parts of the turn share. `refusals` and `stream_starts` are all turns'.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
-    will see nothing for a while. `workspace`: what is known of it, by name; the turn adds to that. `session`
-    is what the thread's agent session reads by the turn's streams and statuses (facts: Slack 1.9, 4).
+    will see nothing for a while. `turn`: its key, if that is not the question's. `workspace`: what is known
+    of it, by name; the turn adds to that. `session` is what the thread's agent session reads by the turn's
+    streams and statuses (facts: Slack 1.9, 4).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the last two are rare
         self,
         api: SlackApi,
         question: Question,
@@ -39,14 +40,18 @@ class TurnClient:
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
         is_sure: Callable[[], bool] = lambda: True,
+        *,
+        turn: str = "",
+        can_stream: bool = True,
     ) -> None:
         self.question, self.settings, self.clock = question, settings, clock
-        self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
+        self.turn = turn or question.key
+        self.channel, self.thread_ts = question.thread.channel, question.thread.ts
         self.api = api.for_turn(self.turn, self.thread_ts)
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
         self.workspace = WorkspaceFacts(clock.wall, settings.workspace_days)
-        self.session, self.can_stream = "", not question.asker_is_bot
+        self.session, self.can_stream = "", can_stream and not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way

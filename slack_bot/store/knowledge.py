@@ -16,7 +16,7 @@ MOST_WAITS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class AgentContext:
     """What is known of a thread with one agent.
 
     `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
@@ -33,16 +33,16 @@ class Conversation:
     def task_for(self, user: str) -> str | None:
         return self.waits.get(user, self.waits.get(""))
 
-    def asked(self, user: str, task_id: str) -> Conversation:
+    def asked(self, user: str, task_id: str) -> AgentContext:
         """The same while `task_id` waits for `user`. Of too many people the first is dropped."""
         others = [each for each in self.waits.items() if each[0] != user and each != ("", task_id)]
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
-    def answered(self, user: str) -> Conversation:
+    def answered(self, user: str) -> AgentContext:
         who = user if user in self.waits else ""
         return self.without(who)
 
-    def without(self, user: str) -> Conversation:
+    def without(self, user: str) -> AgentContext:
         """The same if the agent does not wait for `user`."""
         return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
@@ -66,13 +66,13 @@ def _thread_behind(key: Key) -> ThreadKey:
     return ThreadKey(*key[1:4])
 
 
-def _waited_for(key: Key, known: Conversation) -> Iterable[KeptPerson]:
+def _waited_for(key: Key, known: AgentContext) -> Iterable[KeptPerson]:
     return [KeptPerson(user, _thread_behind(key).team) for user in known.waits if user]
 
 
 CONVERSATIONS = Collection(
     "conversations",
-    Conversation,
+    AgentContext,
     age=lambda ages: ages.conversations,
     thread=lambda key, _: _thread_behind(key),
     people=_waited_for,
@@ -84,13 +84,13 @@ CONVERSATIONS = Collection(
 """By agent and thread. A person is given, or erased, that an agent waits for them."""
 
 
-async def conversation(store: CollectionStore, agent: str, thread: ThreadKey) -> Conversation:
+async def conversation(store: CollectionStore, agent: str, thread: ThreadKey) -> AgentContext:
     """What is known of a thread. Raises StoreError."""
-    return await store.get(CONVERSATIONS, (agent, *thread.parts)) or Conversation()
+    return await store.get(CONVERSATIONS, (agent, *thread.parts)) or AgentContext()
 
 
 async def save_conversation(
-    store: CollectionStore, agent: str, thread: ThreadKey, known: Conversation, now: float
+    store: CollectionStore, agent: str, thread: ThreadKey, known: AgentContext, now: float
 ) -> None:
     """Replace what is known of a thread. Raises StoreError."""
     await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: known, now)

@@ -20,7 +20,7 @@ from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
 from ..store.collection import Ages
 from ..store.contracts import Store
-from ..store.knowledge import Conversation, save_conversation
+from ..store.knowledge import AgentContext, save_conversation
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
@@ -138,7 +138,7 @@ def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
 
 async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
     """The bot knows the A2A context of a thread already."""
-    known = Conversation(context_id=context_id)
+    known = AgentContext(context_id=context_id)
     await save_conversation(app.store, app.agent.name, thread, known, app.clock.wall())
 
 
@@ -197,9 +197,9 @@ class BotHarness:
     async def idle(self) -> None:
         """Wait until no turn runs and everything is delivered."""
         await asyncio.sleep(0.01)
-        await self.app.dispatcher.idle()
+        await self.app.threads.idle()
         await self.deliver()
-        await self.app.dispatcher.idle()
+        await self.app.threads.idle()
 
     def thread(self, root: str, channel: str = CHANNEL) -> list[SeenMessage]:
         return self.workspace.thread(channel, root)
@@ -262,7 +262,7 @@ async def run_bot(
         if after is not None:
             if isinstance(store, MemoryStore):
                 store.handed_on()
-            await app.dispatcher.take_over()
+            await app.threads.replicas.start()
         yield BotHarness(app, workspace, agent, facts, store, life)
 
 

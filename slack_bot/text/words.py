@@ -341,7 +341,8 @@ SIGN_IN_NOT_ALLOWED = "The agent wants you to sign in at {}. This host is not al
 
 FORM_FORGOTTEN = "I no longer know this form. Please ask the question again."
 FORM_EXPIRED = "This form is too old to be answered. Please ask the question again."
-FORM_ANSWERED = "This was answered already{who}."
+FORM_ANSWERED = "This was answered already."
+FORM_ANSWERED_BY = "This was answered already by <@{}>."
 FORM_ANSWER_NOT_STORED = "Your answer could not be stored right now. Please send it again in a minute."
 NOT_YOURS_TO_ANSWER = "Only the person who asked can answer this."
 NOT_AN_APPROVER = "Only those who may approve in this channel can decide this."
@@ -356,6 +357,8 @@ ONLY_IN_FORM = (
 FORM_ANSWER_TOO_LATE = "Your answer came after another one, so it was not sent."
 FORM_STOPPED = "Stopped."
 FORM_STOPPED_TASK_GOES_ON = "Stopped here. The agent could not be stopped and may still be working."
+FORM_APPROVED = "Approved"
+FORM_REJECTED = "Rejected"
 FORM_SENT_UNCHANGED = "Sent as it was."
 FORM_NOT_NEEDED = "The agent went on without an answer."
 

@@ -5,8 +5,6 @@ Direct messages are not among them: everything there is a question.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from typing import Any
 
 from ..clock import Clock
 from ..errors import StoreError
@@ -26,11 +24,12 @@ from ..turn.thread_state import (
     stopped,
     went_on,
 )
+from .background import TaskSet
+from .line import is_stop_listening
 from .notices import Notices
 
 _log = logging.getLogger(__name__)
 
-_WORDS = "stop listening"
 _LOOK = 1.0  # seconds that the end of an answer waits for what is known of its thread
 
 
@@ -46,35 +45,37 @@ class FollowedThreads:
         follow_for: float,
         clock: Clock,
         notices: Notices,
-        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        background: TaskSet,
         stop_grace: float,
     ) -> None:
         self._stop_grace = stop_grace
         self._store, self._policies, self._follow_for = store, policies, follow_for
-        self._clock, self._notices, self._spawn = clock, notices, spawn
+        self._clock, self._notices, self._spawn = clock, notices, background.spawn
 
     async def taken(self, question: Question, *, is_mention: bool, is_awaited: bool) -> None:
-        """Somebody asks who may. Raises StoreError.
+        """A question was accepted. Raises StoreError.
 
         `is_awaited`: the agent asked them, and they know that an answer needs no mention.
         """
-        if not self._may_follow(question.thread) or self.is_stop(question):
+        if not self.may_follow(question.thread):
             return
         if is_mention:
             before = await self._change(question.thread, lambda state: mentioned(state, question))
             self._tell_asker(before, question)
-        elif await self.is_question(question):
+            return
+        if await self.is_question(question):
             at = float(question.ts)
             is_new = not is_awaited
             before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_new))
             if is_new and before is not None and not before.is_shown:
                 buttons = {TurnButton.STOP_LISTENING: STOP_LISTENING_LABEL}
                 self._spawn(self._notices.offer(question, question.user, READS_ALONG, buttons))
+        await self.heard(question)
 
     async def heard(self, message: Question) -> None:
-        """Somebody wrote, perhaps not to the bot. Raises StoreError."""
+        """A message was written, perhaps not to the bot. Raises StoreError."""
         thread = message.thread
-        if message.ts == thread.ts or not self._may_follow(thread):
+        if message.ts == thread.ts or not self.may_follow(thread):
             return
         known = await self._state_of(thread)
         if known is not None and heard(known, message.user) != known:
@@ -84,7 +85,7 @@ class FollowedThreads:
     async def is_question(self, reply: Question) -> bool:
         """Whether `reply`, which mentions nobody, is for the bot. Raises StoreError."""
         thread = reply.thread
-        if not self._may_follow(thread):
+        if not self.may_follow(thread):
             return False
         known, respond = await self._state_of(thread), self._policies.of(thread.channel).respond
         if known is not None and reply.is_stop_word and float(reply.ts) <= known.active_at + self._stop_grace:
@@ -118,7 +119,7 @@ class FollowedThreads:
 
     async def _note(self, question: Question, revise: Change[ThreadState]) -> None:
         try:
-            if self._may_follow(question.thread):
+            if self.may_follow(question.thread):
                 await self._change(question.thread, revise)
         except StoreError as error:
             extra = {"turn": question.key, "thread_ts": question.thread.ts}
@@ -126,15 +127,15 @@ class FollowedThreads:
 
     def is_stop(self, question: Question) -> bool:
         """The words that end it."""
-        is_said = question.text.strip(" .!").casefold() == _WORDS
-        return is_said and self._may_follow(question.thread)
+        return is_stop_listening(question) and self.may_follow(question.thread)
 
     async def stop(self, question: Question, at: float) -> None:
         """From `at` on only a mention is a question in the thread of `question`. Raises StoreError."""
         await self._change(question.thread, lambda state: stopped(state, at))
         await self._notices.post(question, READS_ALONG_NO_MORE)
 
-    def _may_follow(self, thread: ThreadKey) -> bool:
+    def may_follow(self, thread: ThreadKey) -> bool:
+        """Whether replies may be questions without a mention in this channel."""
         return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
 
     async def _change(self, thread: ThreadKey, revise: Change[ThreadState]) -> ThreadState | None:

@@ -1,12 +1,10 @@
-"""Answers to the forms of agents: who may give them, that they are given once, and what stands there then.
+"""The forms of agents and the turns that answer them: who may, that it is done once, what stands there then.
 
-An answer becomes a question whose key is that of the form's message: it is accepted once, by whichever
-process, and lives on with the store. What is typed in the thread answers a form as well, when its turn comes.
+What is typed in the thread answers a form as well, when its turn comes. Buttons are in `form_presses`.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..agents.agent import Agent
@@ -15,39 +13,34 @@ from ..errors import AgentError, StoreError
 from ..observe.facts import FormAnswered, Observer
 from ..settings.channels import ChannelPolicies
 from ..slack import forms
-from ..slack.form_messages import send_sign_in, write_record
+from ..slack.form_messages import write_record
 from ..slack.people import People
 from ..store.contracts import Store
 from ..store.knowledge import conversation, form_of, forms_in, save_conversation, take_form
 from ..text.words import (
     DECIDE_BY_BUTTON,
     FORM_ANSWER_TOO_LATE,
-    FORM_ANSWERED,
     FORM_EXPIRED,
-    FORM_FORGOTTEN,
     FORM_NOT_NEEDED,
-    FORM_NOT_OPENED,
-    FORM_SENT_UNCHANGED,
     FORM_STOPPED,
     FORM_STOPPED_TASK_GOES_ON,
-    LINK_NOT_SENT,
     NOT_AN_APPROVER,
     NOT_YOURS_TO_ANSWER,
     ONLY_IN_FORM,
     USE_BUTTONS,
 )
-from ..turn.form import Answer, FormKind, Verdict, answer_of, check
-from ..turn.open_form import FormAction, FormPress, OpenForm
+from ..turn.form import FormKind
+from ..turn.open_form import OpenForm
 from ..turn.progress import Stage
 from ..turn.quotes import having_heard
 from ..turn.record import Question, ThreadKey
+from .background import TaskSet
 from .journal import TurnJournal
 from .notices import Notices
 
 _log = logging.getLogger(__name__)
 
 _DAY = 86_400.0
-_Spawn = Callable[[Coroutine[Any, Any, None], Question | None], object]
 
 
 class FormAccess:
@@ -72,22 +65,18 @@ class FormAccess:
                 return None
         return NOT_AN_APPROVER if is_approval else NOT_YOURS_TO_ANSWER
 
+    def has_approvers(self, thread: ThreadKey) -> bool:
+        """Approvals are not their askers' alone to decide in its channel."""
+        return bool(self._policies.of(thread.channel).approvers)
+
     async def decides_for_asker(self, form: OpenForm, user: str) -> bool:
         """Whether `user` is an approver of what another person has asked for."""
         is_approval = form.is_open and form.form.kind is FormKind.APPROVAL
         return is_approval and form.user != user and await self.refusal(form, user) is None
 
 
-@dataclass(frozen=True, slots=True)
-class FormReply:
-    """What became of a press or a modal. `words` are for the person; `errors` for inputs, by block."""
-
-    words: str | None = None
-    errors: Mapping[str, str] | None = None
-
-
 class FormHandler:
-    """Takes answers. `accept` takes a question: the dispatcher's."""
+    """What forms mean for turns."""
 
     def __init__(
         self,
@@ -97,87 +86,10 @@ class FormHandler:
         access: FormAccess,
         clock: Clock,
         observer: Observer,
-        accept: Callable[[Question], Awaitable[bool]],
-        spawn: _Spawn,
+        background: TaskSet,
     ) -> None:
         self._agent, self._store, self._notices, self._access = agent, store, notices, access
-        self._clock, self._observer, self._accept, self._spawn = clock, observer, accept, spawn
-
-    # -- buttons and modals
-
-    async def channel_of(self, handle: str) -> str:
-        """Where the form stands; "": it is not known. Raises StoreError."""
-        form = await form_of(self._store, handle)
-        return "" if form is None else form.thread.channel
-
-    def notice_view(self, words: str) -> dict[str, Any]:
-        """The modal that says why another one was not sent."""
-        return forms.notice_view(words)
-
-    async def press(self, press: FormPress) -> FormReply:
-        """A button below a form, or a modal that was sent. Raises BotError."""
-        form = await form_of(self._store, press.handle)
-        if form is None or (words := await self._refusal(form, press)) is not None:
-            return FormReply(FORM_FORGOTTEN if form is None else words)
-        if press.action.opens_modal and not press.is_submission:
-            return FormReply(await self._open(form, press))
-        if press.action is FormAction.LINK:
-            return FormReply(await self._send_link(form, press))
-        answer = _answer(form, press)
-        if not (faults := check(form.form, answer)):
-            return FormReply(await self._give(form, press, answer))
-        errors = forms.errors_by_block(form.form, faults) if press.is_submission else {}
-        labels = {each.name: each.shown for each in form.form.fields}
-        words = "\n".join(f"{labels.get(name, name)}: {why}" for name, why in faults.items())
-        return FormReply(errors=errors) if errors else FormReply(words)
-
-    async def _refusal(self, form: OpenForm, press: FormPress) -> str | None:
-        is_elsewhere = press.channel not in ("", form.thread.channel)
-        is_other = form.message is not None and press.message_ts not in ("", form.message.ts)
-        if is_elsewhere or is_other or not _fits(form, press):
-            return FORM_FORGOTTEN
-        if not form.is_open:
-            return _answered(form)
-        return await self._access.refusal(form, press.user)
-
-    async def _open(self, form: OpenForm, press: FormPress) -> str | None:
-        view = forms.form_view(form.form, form.handle, press.action)
-        is_open = await self._notices.open_view(form.turn, press.trigger_id, view)
-        return None if is_open else FORM_NOT_OPENED
-
-    async def _send_link(self, form: OpenForm, press: FormPress) -> str | None:
-        client = self._notices.client(self._asked(form, press))
-        return None if await send_sign_in(client, form.form, press.user) else LINK_NOT_SENT
-
-    async def _give(self, form: OpenForm, press: FormPress, answer: Answer) -> str | None:
-        """Accept an answer, once. The question is stored first: what is taken and not asked would be lost."""
-        question = self._asked(form, press, answer)
-        if await self._accept(question):
-            try:
-                await take_form(self._store, form.handle, question.key, press.user, self._clock.wall())
-            except StoreError as error:  # `before` takes it
-                _log.warning("a form is taken later: %s", error, extra={"turn": question.key})
-            return None
-        return _answered(await form_of(self._store, form.handle))
-
-    def _asked(self, form: OpenForm, press: FormPress, answer: Answer | None = None) -> Question:
-        """As the asker's, who may stop it; an answer has the time of the form's message."""
-        is_askers = form.user != ""
-        return Question(
-            form.thread,
-            form.message.ts if form.message is not None else press.message_ts or form.thread.ts,
-            form.user if is_askers else press.user,
-            form.user_team if is_askers else press.user_team,
-            "" if answer is None else _text(form, answer),
-            context_id=form.context_id,
-            task_id=form.task_id or None,
-            form=form.form,
-            answer=answer,
-            handle=form.handle,
-            answered_by=press.user,
-        )
-
-    # -- before a turn, and instead of one
+        self._clock, self._observer, self._spawn = clock, observer, background.spawn
 
     async def before(self, turn: TurnJournal) -> str | None:
         """The form that the question answers is taken for it. Else what its asker is told: then the question
@@ -209,7 +121,7 @@ class FormHandler:
 
         The agent would get the words in the same context, and might take them for the decision.
         """
-        if asked.handle or not asked.user:
+        if asked.handle or not asked.user or not self._access.has_approvers(asked.thread):
             return None
         for form in await forms_in(self._store, asked.thread):
             if await self._access.decides_for_asker(form, asked.user):
@@ -272,7 +184,7 @@ class FormHandler:
         taken = await take_form(self._store, form.handle, by, user, self._clock.wall())
         if taken is None or taken.taken_by != by:
             return False
-        self._spawn(self._cancel(form), None)
+        self._spawn(self._cancel(form))
         return True
 
     async def _cancel(self, form: OpenForm) -> None:
@@ -298,54 +210,16 @@ class FormHandler:
             self._write(form, forms.note_of_end(FORM_NOT_NEEDED))
 
     def _write(self, form: OpenForm, under: list[dict[str, Any]]) -> None:
-        self._spawn(self._record(form, under), None)
+        self._spawn(self._record(form, under))
 
     async def _record(self, form: OpenForm, under: list[dict[str, Any]]) -> None:
         if form.message is None:
             return
         asked = Question(form.thread, form.message.ts, form.user, form.user_team, "")
-        client = self._notices.client(asked)
-        client.turn = form.turn
+        client = self._notices.client(asked, form.turn)
         if not await write_record(client, form.message, under):
             _log.warning("a form stands as it was, though it is answered", extra={"turn": form.turn})
 
 
 def _wants_secret(form: OpenForm, user: str) -> bool:
     return form.is_open and form.form.has_secrets and form.user in ("", user)
-
-
-def _answer(form: OpenForm, press: FormPress) -> Answer:
-    match press.action:
-        case FormAction.APPROVE:
-            return Answer(verdict=Verdict.APPROVE)
-        case FormAction.EDIT:
-            return Answer(verdict=Verdict.APPROVE, arguments=forms.edited(press.state))
-        case FormAction.REJECT:
-            return Answer(verdict=Verdict.REJECT, reason=forms.reason_of(press.state).strip())
-        case FormAction.CHOOSE:
-            return answer_of(form.form, forms.chosen(form.form, press.choice))
-        case _:
-            return answer_of(form.form, forms.values_of(form.form, press.state))
-
-
-def _fits(form: OpenForm, press: FormPress) -> bool:
-    """The form has such a button."""
-    kind, action = form.form.kind, press.action
-    if action is FormAction.LINK:
-        return kind is FormKind.AUTH
-    if action in (FormAction.APPROVE, FormAction.REJECT):
-        return kind is FormKind.APPROVAL
-    if action is FormAction.EDIT:
-        return kind is FormKind.APPROVAL and forms.may_edit(form.form)
-    return kind is FormKind.INPUT and bool(form.form.fields)
-
-
-def _answered(form: OpenForm | None) -> str:
-    return FORM_ANSWERED.format(who=f" by <@{form.ended_by}>" if form is not None and form.ended_by else "")
-
-
-def _text(form: OpenForm, answer: Answer) -> str:
-    """The answer in words, secrets masked."""
-    verdict = {Verdict.APPROVE: ["Approved"], Verdict.REJECT: ["Rejected"], None: []}[answer.verdict]
-    lines = [f"{label}: {value}" for label, value in forms.answered_lines(form.form, answer)]
-    return "\n".join([*verdict, *lines]) or FORM_SENT_UNCHANGED

@@ -12,14 +12,16 @@ from dataclasses import replace
 
 from ..clock import Clock
 from ..errors import StoreError
+from ..observe.facts import Observer, TurnRecorded
 from ..store.contracts import Store
-from ..store.knowledge import Conversation, conversation, forms_in, open_form, save_conversation
+from ..store.knowledge import AgentContext, conversation, forms_in, open_form, save_conversation
 from ..turn.extras import ExtraRecord
 from ..turn.form import Form
 from ..turn.open_form import OpenForm
 from ..turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
 from ..turn.quotes import Heard
 from ..turn.record import Outcome, Question, ThreadKey
+from .leases import Leases
 
 _log = logging.getLogger(__name__)
 
@@ -37,10 +39,10 @@ class Journal:
         agent: str,
         clock: Clock,
         interval: float,
-        on_lost: Callable[[ThreadKey], None] = lambda _: None,
-        on_end: Callable[[TurnRecord], None] = lambda _: None,
+        leases: Leases,
+        observer: Observer,
     ) -> None:
-        self._on_lost, self._on_end = on_lost, on_end
+        self._leases, self._observer, self._monotonic = leases, observer, clock.monotonic
         self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
@@ -67,8 +69,11 @@ class Journal:
         ended = [self.ended(each, Outcome.MERGED) for each in others]
         is_saved = await self._guard(self._store.save((record, 0), *((each, 0) for each in ended)), record)
         for each in ended if is_saved else ():
-            self._on_end(each)
+            self._tell_end(each)
         return is_saved
+
+    def _tell_end(self, record: TurnRecord) -> None:
+        self._observer(TurnRecorded(self._monotonic(), record.key, self._agent, record))
 
     def ended(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> TurnRecord:
         """As it is stored if it ends now."""
@@ -85,7 +90,7 @@ class Journal:
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
         ended = self.ended(record, outcome, reason)
         if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
-            self._on_end(ended)
+            self._tell_end(ended)
 
     def named(self, record: TurnRecord) -> None:
         """The id of its task is stored, or not needed."""
@@ -107,14 +112,18 @@ class Journal:
         """A turn changed that does not run."""
         return await self._guard(self._store.save((record, len(record.messages))), record)
 
+    async def keep_stop(self, record: TurnRecord, user: str) -> None:
+        """`user` stopped a turn that has not begun."""
+        await self.keep(replace(record, stopped_by=user))
+
     async def save_end(self, turn: "TurnJournal") -> None:
         """The turn has ended, or is watched."""
         if await self._until_there(lambda: self.save(turn)) and turn.record.stage is Stage.ENDED:
-            self._on_end(turn.record)
+            self._tell_end(turn.record)
 
     async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> bool:
         """With several replicas another one would go on with a turn whose end is not stored."""
-        while not (is_saved := await save()) and self._store.lease:  # noqa: ASYNC110  no event reports it
+        while not (is_saved := await save()) and self._leases.is_shared:  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(_RETRY_SECONDS)
         return is_saved
 
@@ -135,24 +144,25 @@ class Journal:
         for the store. One process goes on without it.
         """
         is_kept = await self.save(turn)
-        while self._store.lease and not (is_kept and await self._is_held(turn.record)):
+        while self._leases.is_shared and not (is_kept and await self._is_held(turn.record)):
             await asyncio.sleep(_RETRY_SECONDS)
             is_kept = await self.save(turn)
 
     async def _is_held(self, record: TurnRecord) -> bool:
-        """Whether the thread is this process's. If it is another one's, this task is cancelled."""
+        """Whether the thread is this process's. If it is another one's, this does not return: the turn is
+        cancelled.
+        """
         try:
-            lost = await self._store.renew()
+            lost = await self._leases.renew()
         except StoreError as error:
             message = "the lease of a thread was not renewed: %s"
             _log.log(error.log_level, message, error, extra={"turn": record.key})
             return False
-        for thread in lost:
-            self._on_lost(thread)
-        await asyncio.sleep(0)
-        return record.question.thread not in lost
+        if record.question.thread in lost:
+            await asyncio.Event().wait()
+        return True
 
-    async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
+    async def save_conversation(self, turn: "TurnJournal", known: AgentContext) -> None:
         saving = save_conversation(self._store, self._agent, turn.question.thread, known, self.now())
         await self._guard(saving, turn.record, "a thread's context")
 
@@ -211,7 +221,7 @@ class Journal:
 class TurnJournal:
     """The record of one turn. `stored`: its messages as the store has them."""
 
-    def __init__(self, journal: Journal, record: TurnRecord, conversation: Conversation) -> None:
+    def __init__(self, journal: Journal, record: TurnRecord, conversation: AgentContext) -> None:
         self._journal, self.record, self._conversation = journal, record, conversation
         self.stored = record.messages
         self._opened: OpenForm | None = None
@@ -349,7 +359,7 @@ class TurnJournal:
         self.record = record
         await (self._journal.save_end if ends else self._journal.save)(self)
 
-    async def _save_conversation(self, known: Conversation) -> None:
+    async def _save_conversation(self, known: AgentContext) -> None:
         if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):
             self._conversation = known
             await self._journal.save_conversation(self, known)

@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ..clock import Clock
@@ -18,17 +18,16 @@ from ..slack.status import QueuedReaction
 from ..slack.stream_starts import StreamStartTracker
 from ..slack.surfaces import PostSurface
 from ..slack.turn_client import TurnClient
+from ..store.contracts import Store
 from ..text.words import (
-    HOW_TO_ASK,
     NOT_BEGUN,
     NOT_TAKEN,
-    PLACE_IN_LINE,
     RESTARTING,
-    TOO_MANY_WAIT,
 )
 from ..turn.buttons import TurnButton
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import Outcome, Question, is_direct
+from ..turn.thread_state import ListensTo
 from .journal import Journal
 
 log = logging.getLogger(__name__)
@@ -37,10 +36,7 @@ _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 
 
 class Notices:
-    """Writes into threads beside the runners. `stream_starts` are all turns'.
-
-    `is_sure`: no other process has taken a thread of this one.
-    """
+    """Writes into threads beside the runners. `stream_starts` are all turns'."""
 
     def __init__(
         self,
@@ -51,28 +47,38 @@ class Notices:
         observer: Observer,
         journal: Journal,
         stream_starts: StreamStartTracker,
-        is_sure: Callable[[], bool],
+        store: Store,
     ) -> None:
         self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
-        self._is_sure = is_sure
+        self._store = store
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
-    def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
-        """The place of a turn in Slack. `shown`: what another process wrote there."""
-        return Sink(self._client(question, self._is_sure), shown)
+    def sink(
+        self,
+        question: Question,
+        shown: Sequence[MessageRecord] = (),
+        listens_to: Callable[[], Awaitable[ListensTo | None]] | None = None,
+    ) -> Sink:
+        """The place of a turn in Slack. `shown`: what another process wrote there. `listens_to`: who can go
+        on there without a mention.
+        """
+        return Sink(self._client(question, question.key, lambda: self._store.is_sure), shown, listens_to)
 
-    def client(self, question: Question) -> TurnClient:
-        """Calls about a question whose thread may be another process's."""
-        return self._client(question, lambda: True)
+    def client(self, question: Question, turn: str = "") -> TurnClient:
+        """Calls about a question whose thread may be another process's; for the turn with the key `turn`, if
+        that is not the question's.
+        """
+        return self._client(question, turn or question.key, lambda: True)
 
-    def _client(self, question: Question, is_sure: Callable[[], bool]) -> TurnClient:
-        refusals, starts = self._streaming_refusals, self._stream_starts
-        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
-        channel = question.thread.channel
-        if not is_direct(channel) and self._policies.of(channel).audience == "everyone":
-            client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
-        return client
+    def _client(self, question: Question, turn: str, is_sure: Callable[[], bool]) -> TurnClient:
+        refusals, starts, channel = self._streaming_refusals, self._stream_starts, question.thread.channel
+        # a stream grows for its asker only (facts: Slack 1)
+        can_stream = is_direct(channel) or self._policies.of(channel).audience != "everyone"
+        return TurnClient(
+            self._api, question, self._settings, self._clock, refusals, starts, is_sure,
+            turn=turn, can_stream=can_stream,
+        )  # fmt: skip
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""
@@ -101,21 +107,6 @@ class Notices:
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, sink, offer_retry=can_retry)
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome, reason)
-
-    async def hint(self, turn: TurnRecord) -> None:
-        await self.post(turn.question, HOW_TO_ASK)
-        await self._journal.end(turn, Outcome.REFUSED)
-
-    async def turn_away(self, turn: TurnRecord) -> None:
-        """Too many questions wait in the thread."""
-        thread = turn.question.thread
-        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, TOO_MANY_WAIT)
-        await self._journal.end(turn, Outcome.REFUSED)
-
-    async def tell_place(self, question: Question, place: int) -> None:
-        """Others wait before it."""
-        where = question.thread.channel, question.thread.ts, question.user
-        await self.post_ephemeral(*where, PLACE_IN_LINE.format(place))
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""

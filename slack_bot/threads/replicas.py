@@ -1,141 +1,70 @@
-"""What the processes of one bot do for each other over their store: hold threads, tell each other, take over.
+"""This process among the others of one bot: it holds its threads, hears of people, takes over what was left.
 
-Where there is one process only, nothing of this runs.
+Where there is one process only, nothing of this runs but the first look.
 """
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
-from enum import StrEnum
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from ..errors import StoreError
+from ..observe.health import Health, HealthCheck
 from ..observe.logs import log_if_broken
-from ..store.contracts import RENEWALS, Signal, Store
+from ..store.contracts import Store
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
+from .background import TaskSet
+from .leases import Leases, SignalKind
+from .registry import Registry
 
 _log = logging.getLogger(__name__)
 
 
-class SignalKind(StrEnum):
-    """What one process tells another. A store tells of the first two."""
-
-    LEFT = "left"
-    QUESTION = "question"
-    STOP = "stop"
-    STOP_WATCH = "stop watch"
-    CHANGE = "change"
-    DROP = "drop"
-    HINT = "hint"
-    STREAM = "stream"
-
-
-KINDS = frozenset(SignalKind)
-"""What this process knows; the rest is kept for one that does."""
-
-
 class Replicas:
-    """This process among the others. `is_closing`: it takes nothing over any more.
-
-    `on_left` gets a turn whose process is gone, `on_lost` a thread that is another process's now, `on_signal`
-    what another process tells. `is_used`: something runs, waits or is watched in a thread. `spawn` runs what
-    nobody waits for.
-    """
+    """The loops of a process that has company. `gap`: seconds without Slack after which one looks back."""
 
     def __init__(
         self,
         store: Store,
-        on_left: Callable[[TurnRecord], None],
-        on_lost: Callable[[ThreadKey], None],
-        on_signal: Callable[[Signal], Coroutine[Any, Any, None]],
-        is_used: Callable[[ThreadKey], bool],
-        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[Any]],
+        leases: Leases,
+        registry: Registry,
+        background: TaskSet,
+        health: Health,
+        gap: float,
     ) -> None:
-        self._store, self._is_used, self._spawn = store, is_used, spawn
-        self._keepers = Counter[ThreadKey]()
-        self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
-        self._tasks: list[asyncio.Task[None]] = []
-        self.is_closing = self._is_looking_back = False
+        self._store, self._leases, self._registry = store, leases, registry
+        self._background, self._health, self._gap = background, health, gap
+        self._loops: list[asyncio.Task[None]] = []
         self._problem: StoreError | None = None
+        self._is_ending = self._is_looking_back = False
 
     async def start(self) -> None:
         """Take over what was left, now and whenever a process is gone. Raises StoreError."""
-        await self._take_over()
-        if self._store.lease:
-            loops = (self._hold(), self._listen())
-            self._tasks = [asyncio.create_task(each, name="replicas") for each in loops]
+        await self._take_over_left()
+        if self._leases.is_shared:
+            loops = (self._hold(), self._listen(), self._lose())
+            self._loops = [asyncio.create_task(each, name="replicas") for each in loops]
 
-    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
-        """The turn as it is now, if this process is to work on it."""
-        try:
-            claimed, answer = await self._store.claim(turn), turn.question.answer
-            if claimed is None or answer is None:
-                return claimed
-            # what is secret in an answer is in no store
-            return replace(claimed, question=replace(claimed.question, answer=answer))
-        except StoreError as error:
-            message = "a turn waits until a process finds it: %s"
-            _log.log(error.log_level, message, error, extra={"turn": turn.key})
-            return None
+    def keep_only(self) -> None:
+        """The process ends: what it has it holds on to, and takes nothing over."""
+        self._is_ending = True
 
-    @contextmanager
-    def keep(self, thread: ThreadKey) -> Iterator[None]:
-        """`thread` is not let go meanwhile: what is claimed is not begun yet, or its end not stored."""
-        self._keepers[thread] += 1
-        try:
-            yield
-        finally:
-            self._keepers[thread] -= 1
-            if not self._keepers[thread]:
-                del self._keepers[thread]
-            self.let_go_of(thread)
+    async def close(self) -> None:
+        """Hold, hear and tell nothing more."""
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
 
-    def keep_until(self, task: asyncio.Task[None], thread: ThreadKey) -> None:
-        """`thread` is not let go before `task` is done."""
-        keeping = ExitStack()
-        keeping.enter_context(self.keep(thread))
-        task.add_done_callback(lambda _: keeping.close())
-
-    def let_go_of(self, thread: ThreadKey) -> None:
-        """Let `thread` go, if this process has nothing more to do there."""
-        if self._store.lease and not self._is_needed(thread):
-            self._spawn(self._let_go(thread))
-
-    def _is_needed(self, thread: ThreadKey) -> bool:
-        return thread in self._keepers or self._is_used(thread)
-
-    async def _let_go(self, thread: ThreadKey) -> None:
-        if self._is_needed(thread):  # since it was said
-            return
-        try:
-            await self._store.let_go(thread, self.is_closing)
-        except StoreError as error:
-            message = "a thread is held until its lease ends: %s"
-            _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
-
-    async def tell(self, thread: ThreadKey, kind: SignalKind, **values: str) -> bool:
-        """Tell the process that works on this thread. False: there is no other one."""
-        try:
-            return await self._store.signal(Signal(thread, kind, values))
-        except StoreError as error:
-            message = "another process was not told: %s"
-            _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
-            return False
-
-    async def look_back(
-        self, look: Callable[[], Coroutine[Any, Any, None]], is_connected: Callable[[], bool], gap: float
-    ) -> None:
+    async def look_back(self, look: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have `look` find what was asked while Slack reached no process. To be called whenever Slack reaches
         this one again. With other processes it goes on until it is cancelled.
 
         A process that starts looks if no other one was connected, and one of the others does if that one is
-        gone before it has. Later one does where all had been out for `gap` seconds.
+        gone before it has. Later one does where all had been out for so long.
         """
-        if not self._store.lease:
+        if not self._leases.is_shared:
             await look()
             return
         if self._is_looking_back:
@@ -145,58 +74,47 @@ class Replicas:
         longest = 0.0
         try:
             while True:
-                if is_connected() and not self.is_closing:
+                if self._health.is_ok(HealthCheck.SLACK) and not self._is_ending:
                     has_looked = looking is not None and looking.done()
                     with suppress(StoreError):  # said by the loop that holds the threads
                         is_due = await self._store.connected(longest, has_looked=has_looked)
-                        longest = gap
+                        longest = self._gap
                         looking = None if has_looked else looking
-                        looking = self._spawn(look()) if is_due and looking is None else looking
-                await asyncio.sleep(self._store.lease / RENEWALS)
+                        if is_due and looking is None:
+                            looking = self._background.spawn(look())
+                await asyncio.sleep(self._leases.pause)
         finally:
             self._is_looking_back = False
             if looking is not None:
                 looking.cancel()
 
-    async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def take_over(self, thread: ThreadKey, *, before: str) -> None:
-        """What was left in a thread of this process goes before its newest turn."""
-        try:
-            for turn in await self._store.unfinished():
-                is_left = turn.question.thread == thread and turn.key != before
-                if is_left and (claimed := await self._store.claim(turn)) is not None:
-                    self._on_left(claimed)
-        except StoreError as error:
-            message = "what was left in a thread is found later: %s"
-            _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
-
-    async def _take_over(self) -> None:
-        """All of a thread, in order, where one of its turns was left. Who has seen nothing yet goes first."""
+    async def _take_over_left(self) -> None:
+        """All of a thread, in order, where one of its turns was left. Who has seen nothing yet goes first.
+        The store gives no process more than its part.
+        """
         threads: dict[ThreadKey, list[TurnRecord]] = {
             turn.question.thread: [] for turn in await self._store.left()
         }
         for turn in await self._store.unfinished() if threads else ():
             if turn.question.thread in threads:
                 threads[turn.question.thread].append(turn)
-        for thread, turns in threads.items():
+        for turns in threads.values():
             for turn in turns:
-                with self.keep(thread):
-                    if (claimed := await self._store.claim(turn)) is not None:
-                        self._on_left(claimed)
+                await self._registry.claim_left(turn)
+
+    async def _lose(self) -> None:
+        while True:
+            self._registry.lose(await self._leases.lost.get())
 
     async def _hold(self) -> None:
         while True:
-            await asyncio.sleep(self._store.lease / RENEWALS)
+            await asyncio.sleep(self._leases.pause)
             await self._worked(self._renew())
 
     async def _listen(self) -> None:
         while True:
             if not await self._worked(self._hear()):
-                await asyncio.sleep(self._store.lease / RENEWALS)
+                await asyncio.sleep(self._leases.pause)
 
     async def _worked(self, work: Coroutine[Any, Any, None]) -> bool:
         """Only logs what breaks: without its loops a process cannot hold its threads, nor hear of a Stop."""
@@ -213,19 +131,18 @@ class Replicas:
         return error is None
 
     async def _renew(self) -> None:
-        for thread in await self._store.renew():
-            self._on_lost(thread)
-        if not self.is_closing:
-            await self._take_over()
+        await self._leases.renew()
+        if not self._is_ending:
+            await self._take_over_left()
         self._note(None)
 
     async def _hear(self) -> None:
-        signals = await self._store.signals(KINDS)
+        signals = await self._leases.signals()
         for signal in signals:
             if signal.kind != SignalKind.LEFT:
-                await self._worked(self._on_signal(signal))
-        if not self.is_closing and any(signal.kind == SignalKind.LEFT for signal in signals):
-            await self._take_over()
+                await self._worked(self._registry.obey(signal))
+        if not self._is_ending and any(signal.kind == SignalKind.LEFT for signal in signals):
+            await self._take_over_left()
 
     def _note(self, error: StoreError | None) -> None:
         """Said once: running answers go on."""

@@ -61,7 +61,7 @@ async def ours(crowd: Crowd) -> AsyncIterator[tuple[Deliver, Idle]]:
         await app.bolt.async_dispatch(AsyncBoltRequest(body=dict(payload), mode="socket_mode"))
 
     async with app:
-        yield deliver, app.dispatcher.idle
+        yield deliver, app.threads.idle
 
 
 @asynccontextmanager

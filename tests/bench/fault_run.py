@@ -169,12 +169,12 @@ class _Ordeal:
                 if is_queue:
                     await asyncio.sleep(planned.at)
                 else:
-                    await app.dispatcher.idle()
+                    await app.threads.idle()
                 await (self._fill(app, said) if said.fills else self._question(said))
-            await app.dispatcher.idle()
+            await app.threads.idle()
             while await app.store.unfinished():  # a task is watched
                 await asyncio.sleep(30.0)
-                await app.dispatcher.idle()
+                await app.threads.idle()
 
     async def _question(self, said: Said, files: Sequence[PersonFile] = ()) -> None:
         """Mention the bot, and wait until it was told."""
@@ -212,7 +212,7 @@ class _Ordeal:
     async def _handed_over(self, app: App) -> None:
         """All that was done so far has come to the bot, and is done with."""
         await asyncio.sleep(1.0)
-        await app.dispatcher.idle()
+        await app.threads.idle()
         await asyncio.sleep(1.0)
 
     def _fill_in(self, form: SeenMessage) -> None:

@@ -32,7 +32,7 @@ from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, hand_over
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import Workspace, WorkspaceRules
-from slack_bot.threads import dispatch
+from slack_bot.threads import intake
 
 from . import fault_scripts
 from .away import Away
@@ -122,12 +122,12 @@ class _Soak:
             http_transport=self._agents,
             slack_session=session,
         )
-        app.dispatcher._stream_starts._max_threads = dispatch._MOST_ACCEPTED = _KEPT
+        app.threads.registry._stream_starts._max_threads = intake._MOST_ACCEPTED = _KEPT
         async with app:
             found = [self._left(0)]
             for hour in range(1, hours + 1):
                 await self._hour(app, turns)
-                app.dispatcher.context.forget()  # bounded too, by 10,000 threads
+                app.threads.context.forget()  # bounded too, by 10,000 threads
                 metrics.scrape()
                 found.append(self._left(hour))
                 progress(str(found[-1]))
@@ -141,8 +141,8 @@ class _Soak:
         asked = [asyncio.create_task(self._question(app)) for _ in range(turns)]
         faults = asyncio.create_task(self._fail())
         await asyncio.sleep(_HOUR)
-        while any(app.dispatcher.load().values()) or not all(each.done() for each in asked):
-            await app.dispatcher.idle()
+        while any(app.threads.registry.load().values()) or not all(each.done() for each in asked):
+            await app.threads.idle()
             await asyncio.sleep(_WATCHED)
         await asyncio.gather(*asked)
         faults.cancel()

@@ -13,7 +13,7 @@ import pytest
 from slack_bot.slack.sink import Sink
 from slack_bot.testing.slack.faults import DOWNLOAD, UPLOAD
 from slack_bot.testing.tape.builders import answer
-from slack_bot.threads.controls import TurnControls
+from slack_bot.threads.line import ThreadLine
 
 from . import faults
 from .agent_behaviours import Said, with_files
@@ -66,10 +66,7 @@ def test_a_stop_waits_for_the_page_and_is_told_to_the_agent() -> None:
 
 
 def test_a_stop_that_is_ignored_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ignore(*_: Any) -> bool:
-        return False
-
-    monkeypatch.setattr(TurnControls, "stop", ignore)
+    monkeypatch.setattr(ThreadLine, "_stop_running", lambda *_: None)
     text = " ".join(f"word{number}" for number in range(400))
     truth = Truth(text, frozenset({"answered", "stopped"}), frozenset({"stopped"}))
     ignored = Plan(0, "stopped", "", answer(text, seconds=60.0), truth, at=10.0, by_word=True)

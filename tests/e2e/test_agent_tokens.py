@@ -57,7 +57,7 @@ class Town:
 
     async def answered(self, root: str) -> str:
         await self.until(lambda: self.text(root) or self.note(root))
-        await self.app.dispatcher.idle()
+        await self.app.threads.idle()
         return self.text(root) or self.note(root)
 
 
@@ -90,7 +90,7 @@ async def test_fifty_questions_at_once_and_one_fetch(server: TokenServer) -> Non
     async with town(server, **rates) as here:
         roots = [here.ask(f"echo {number}") for number in range(50)]
         await here.until(lambda: all(map(here.text, roots)))
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         assert [here.text(root) for root in roots] == [f"echo {number}" for number in range(50)]
         assert len(server.asked()) == 1
         assert set(here.guard.taken) == set(server.tokens()) == set(here.app.agent.secrets)
@@ -107,7 +107,7 @@ async def test_a_token_that_ends_in_the_middle_of_an_answer(server: TokenServer)
         await ended(server, first)
         here.workspace.say("U1", CHANNEL, "stop", now=here.app.clock.wall(), thread_ts=root)
         await here.until(lambda: len(here.guard.taken) > 1)
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         assert here.guard.refused == []
         assert here.guard.taken[-1] != first
 
@@ -140,7 +140,7 @@ async def test_a_revoked_token_is_one_new_fetch_and_one_more_question(server: To
         server.change(revoke_all=True)
         roots = [here.ask(f"echo {number}") for number in range(10)]
         await here.until(lambda: all(map(here.text, roots)))
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         assert [here.text(root) for root in roots] == [f"echo {number}" for number in range(10)]
         assert len(server.asked()) == 2
         assert len(here.live.messages) == 11  # none was executed twice
@@ -188,7 +188,7 @@ async def test_a_token_server_that_is_down_is_trouble_that_may_pass(
         assert not here.app.health.is_ok(HealthCheck.AGENT)
         assert "gives no token now (HTTP 503)" in caplog.text
         server.change(fault="")
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         root = here.ask("echo again")
         assert await here.answered(root) == "echo again"
         assert here.app.health.is_ok(HealthCheck.AGENT)

@@ -128,7 +128,7 @@ async def test_a_store_that_breaks_under_a_running_answer(
             with breaking(file):
                 second = ask()
                 await face.settle()
-                await app.dispatcher.idle()
+                await app.threads.idle()
                 assert {each.payload["event"]["ts"] for each in face.lost} == {second}
                 assert app.health.body()["checks"]["store"] == STORE_FAILED
                 assert answers(workspace, first) == [" ".join(LINES.split())]
@@ -136,7 +136,7 @@ async def test_a_store_that_breaks_under_a_running_answer(
             assert workspace.open_streams() == []
             third = ask()
             await face.settle()
-            await app.dispatcher.idle()
+            await app.threads.idle()
             assert (answers(workspace, third) == ["Works."]) is recovers
             assert (app.health.body()["checks"]["store"] == "ok") is recovers
         said = [line for line in log.messages if "a question was not accepted" in line]

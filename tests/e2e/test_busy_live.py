@@ -1,6 +1,6 @@
 """A question that comes while an answer runs, with servers that are not ours: a2a-sdk 1.x on both wires, 0.3.
 
-Only Slack is emulated. The agents that refuse a cancel, or never answer one, are in `test_interruptions.py`.
+Only Slack is emulated. The agents that refuse a cancel, or never answer one, are in `test_turn_run.py`.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ async def test_collect_what_waits_is_one_question(server: str) -> None:
         await here.until(lambda: here.marked(root) == 2)
         await here.go_on()
         await here.until(lambda: here.read(root) == [here.whole] * 2)
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         assert here.read(root) == [here.whole] * 2
         assert await here.app.store.unfinished() == []
 
@@ -147,7 +147,7 @@ async def test_interrupt_the_task_is_cancelled_and_the_next_question_refers_to_i
         next_text = "release" if server == "old" else "unicode"
         here.say(next_text, root)
         await here.until(lambda: len(here.read(root)) == 2)
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         first, second = here.read(root)
         assert first.strip() == here.begun.strip() and second
         assert "Interrupted by a new message." in str(here.workspace.thread(CHANNEL, root))

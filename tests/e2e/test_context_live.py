@@ -23,7 +23,7 @@ async def sent(version: str, *modes: str) -> dict[str, Any]:
             workspace.say("U1", CHANNEL, "<@U0BOT> what now?", now=clock.wall(), thread_ts=root)
             for each in workspace.take():
                 await deliver(app, each.payload)
-            await app.dispatcher.idle()
+            await app.threads.idle()
         (message,) = agent.messages
         return dict(message)
 

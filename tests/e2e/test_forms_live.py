@@ -69,7 +69,7 @@ async def test_any_replica_takes_the_press_and_the_answer_is_given_once(redis_se
         for _ in range(2):
             app = await build(with_overrides(settings, {"store.url": redis_server.url}), clock=clock)
             await stack.enter_async_context(app)
-            await app.dispatcher.take_over()
+            await app.threads.replicas.start()
             await stack.enter_async_context(connected(app))
             apps.append(app)
         roots = []
@@ -84,6 +84,6 @@ async def test_any_replica_takes_the_press_and_the_answer_is_given_once(redis_se
         await wait_until(lambda: not any(forms(workspace, root) for root in roots), workspace)
         await server.settle()
         for app in apps:
-            await app.dispatcher.idle()
+            await app.threads.idle()
     assert len(agent.questions) == 8
     assert all(len(answers(workspace, root)) == 1 for root in roots)

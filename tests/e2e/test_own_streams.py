@@ -130,7 +130,7 @@ async def test_a_stream_that_shows_itself_late_is_stopped_and_taken_away(
             (lost, *_) = bot.workspace.open_streams()
             assert len(answers(bot, root)) == 2
             if over:
-                await bot.app.dispatcher.idle()
+                await bot.app.threads.idle()
                 assert bot.outcomes == ["answered"]
             await post.let_go()
             await asyncio.sleep(1)
@@ -149,7 +149,7 @@ async def test_a_stream_of_the_turn_before_is_not_taken_for_this_one() -> None:
     async with run_bot(answer("First.", seconds=1), answer(again, ids="2"), faults=faults) as bot:
         async with mail(bot, began) as post:
             root = await bot.ask("hi")
-            await bot.app.dispatcher.idle()
+            await bot.app.threads.idle()
             (lost,) = bot.workspace.open_streams()
             await bot.ask("and?", thread_ts=root)
             await asyncio.sleep(5)
@@ -207,7 +207,7 @@ async def test_the_event_comes_over_the_real_wire(http: bool) -> None:
         workspace.faults.set("conversations.replies", ["missing_scope"])
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await wait_until(lambda: is_done(workspace, root), workspace, within=5)
-        await app.dispatcher.idle()
+        await app.threads.idle()
         await face.settle()
         assert face.lost == []
 

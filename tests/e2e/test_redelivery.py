@@ -96,7 +96,7 @@ class Served:
     async def finished(self) -> None:
         await wait_until(lambda: self.places.answers() == self.places.threads, self.places.workspace, 60)
         await self.server.settle()
-        await self.app.dispatcher.idle()
+        await self.app.threads.idle()
 
     async def repeat(self, envelope: Envelope, attempt: int) -> bool:
         return await self.delivery.repeat(envelope, attempt)

@@ -33,7 +33,7 @@ async def test_together_they_keep_slacks_limits(redis_server: RedisServer) -> No
         for _ in range(3):
             app = await build(with_overrides(settings, {"store.url": redis_server.url}), clock=clock)
             await stack.enter_async_context(app)
-            await app.dispatcher.take_over()
+            await app.threads.replicas.start()
             await stack.enter_async_context(connected(app))
         mention, now = f"<@{workspace.bot.user_id}>", clock.wall()
         threads = [

@@ -59,7 +59,7 @@ class Town:
         root = self.ask(text)
         await self.until(lambda: self.seen(root))
         if is_alone:
-            await self.app.dispatcher.idle()
+            await self.app.threads.idle()
         return self.seen(root)
 
 
@@ -296,7 +296,7 @@ async def test_an_answer_that_runs_is_finished_and_stopped(tmp_path: Path) -> No
         await here.until(lambda: "Stopped" in here.note(stopped))
         live.release.set()
         await here.until(lambda: HELD[-1] in here.seen(finished))
-        await here.app.dispatcher.idle()
+        await here.app.threads.idle()
         assert len(live.headers) > calls
         assert "may still be working" not in here.note(stopped)
 

@@ -413,8 +413,8 @@ async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(
             request = MessageRequest(question.text, question.message_id, question.context_id)
             async with aclosing(app.agent.ask(request)) as events:
                 assert [received async for received in events]
-            await app.dispatcher.take_over()
-            await app.dispatcher.idle()
+            await app.threads.replicas.start()
+            await app.threads.idle()
         (seen,) = [message for message in workspace.thread(CHANNEL, root) if message.is_bot]
         if wire == "1.0":
             assert seen.text == "echo of it"

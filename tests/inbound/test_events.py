@@ -97,7 +97,7 @@ async def test_the_twin_of_a_mention_that_was_accepted_is_no_error_when_the_bot_
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
         first, second = bot.workspace.take()
         assert await bot.deliver([first]) == [200]
-        ending = asyncio.create_task(bot.app.dispatcher.close(60.0))
+        ending = asyncio.create_task(bot.app.threads.close(60.0))
         await asyncio.sleep(0.1)
         assert not ending.done()
         assert await bot.deliver([second]) == [200]
@@ -231,7 +231,7 @@ async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> N
             workspace, face, app = parts
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
             await face.settle()
-            await app.dispatcher.idle()
+            await app.threads.idle()
             assert face.lost == []
             assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Answered."]
 
@@ -247,7 +247,7 @@ async def test_a_question_that_a_full_disk_refused_is_answered_when_slack_brings
             await log.wait_for("Slack will send it again", times=2)
             filler.unlink()
             await face.settle()
-            await app.dispatcher.idle()
+            await app.threads.idle()
             assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["At last."]
 
 
@@ -515,7 +515,7 @@ async def test_a_question_that_is_kept_no_longer_is_unknown() -> None:
 async def test_a_bot_that_ends_says_so() -> None:
     async with run_bot(failure("no luck")) as bot:
         root, ts = await failed(bot)
-        await bot.app.dispatcher.close(0.0)
+        await bot.app.threads.close(0.0)
         await press_retry(bot, ts)
         assert "cannot take questions right now" in bot.ephemeral(root)[0][1]
 

@@ -155,7 +155,7 @@ async def test_a_token_that_slack_no_longer_takes_is_seen() -> None:
         face.workspace.say("U1", CHANNEL, f"<@{face.workspace.bot.user_id}> hi", now=now)
         said = "Slack refuses the bot's token (token_revoked)."
         assert await probe.until(lambda checks: checks["token"] == said) == 503
-        await app.dispatcher.idle()
+        await app.threads.idle()
 
 
 async def test_an_agent_that_is_away_is_a_warning_only_until_it_answers_again() -> None:
@@ -169,7 +169,7 @@ async def test_an_agent_that_is_away_is_a_warning_only_until_it_answers_again() 
             now = system_clock().wall()
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=now)
             await wait_until(lambda: len(workspace.thread(CHANNEL, root)) > 1, workspace)
-            await app.dispatcher.idle()
+            await app.threads.idle()
             status, body = await probe.ask()
             assert (status, body["ready"], body["checks"]["agent"] == "ok") == (200, True, is_there)
 

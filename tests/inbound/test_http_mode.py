@@ -37,7 +37,7 @@ async def test_a_mention_is_acknowledged_and_answered_and_a_press_arrives() -> N
         await wait_until(lambda: any(m.ephemeral_for for m in workspace.thread(CHANNEL, root)), workspace)
         await face.settle()
         assert face.lost == []
-        await app.dispatcher.idle()
+        await app.threads.idle()
 
 
 @pytest.mark.parametrize("how", ["unsigned", "wrong secret", "empty secret", "old", "changed"])
@@ -54,7 +54,7 @@ async def test_a_request_that_slack_did_not_sign_is_refused(how: str) -> None:
             sent = body + " " if how == "changed" else body
             async with session.post(url, data=sent, headers=headers) as response:
                 assert response.status == 401
-        await app.dispatcher.idle()
+        await app.threads.idle()
 
 
 def signed(body: bytes, at: float) -> dict[str, str]:

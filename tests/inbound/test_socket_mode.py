@@ -44,7 +44,7 @@ async def test_a_mention_is_acknowledged_and_answered() -> None:
         await wait_until(lambda: done(workspace, root, "Over the socket."), workspace)
         await face.settle()
         assert face.lost == []
-        await app.dispatcher.idle()
+        await app.threads.idle()
 
 
 async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
@@ -54,7 +54,7 @@ async def test_after_slack_asked_to_reconnect_the_bot_still_hears() -> None:
         await wait_until(lambda: done(workspace, root, "Still here."), workspace)
         await face.settle()
         assert face.lost == []
-        await app.dispatcher.idle()
+        await app.threads.idle()
 
 
 async def test_a_wrong_app_token_is_one_sentence_at_once() -> None:

@@ -21,7 +21,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
-from tests.threads.test_watches import slow
+from tests.threads.test_watch import slow
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
 
@@ -31,7 +31,7 @@ class Measured:
 
     def __init__(self, bot: BotHarness, metrics: Metrics) -> None:
         self.bot, self._metrics = bot, metrics
-        metrics.watch(bot.app.dispatcher.load, bot.app.dispatcher.unseen_since, bot.app.health)
+        metrics.watch(bot.app.threads.registry.load, bot.app.threads.registry.unseen_since, bot.app.health)
 
     def __call__(self, name: str, **labels: str) -> float:
         return read(self._metrics, name, **labels)
@@ -80,7 +80,7 @@ async def test_messages_that_are_left_alone_and_turns_that_wait_are_counted() ->
         await now.bot.ask("and this?", thread_ts=root)
         await asyncio.sleep(1)
         assert (now("running"), now("waiting")) == (1, 1)
-        await now.bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await now.bot.app.threads.registry.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await now.bot.idle()
         assert now("turns_total", outcome="stopped") == 1
         assert now("answers_total") == now("turns_total", outcome="answered") == 1  # a stop is no answer

@@ -17,7 +17,7 @@ from slack_bot.store.contracts import (
     Store,
     StoreAdmin,
 )
-from slack_bot.store.knowledge import Conversation
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat, answer_of
@@ -75,7 +75,7 @@ class StoreContract:
     """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
 
     async def test_what_was_heard_of_a_thread_is_kept_with_its_context(self, store: Store) -> None:
-        known = Conversation("ctx", {"U1": "task"}, ("1.0", "2.0"))
+        known = AgentContext("ctx", {"U1": "task"}, ("1.0", "2.0"))
         await subjects.save_conversation(store, "agent", THREAD, known, 1.0)
         assert await subjects.conversation(store, "agent", THREAD) == known
         assert (await subjects.conversation(store, "other", THREAD)).heard == ()
@@ -348,25 +348,25 @@ class StoreContract:
         assert not await store.signal(Signal(THREAD, "stop", {"user": "U1"}))
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
-        assert await subjects.conversation(store, "agent", THREAD) == Conversation()
+        assert await subjects.conversation(store, "agent", THREAD) == AgentContext()
 
     async def test_what_is_known_of_a_thread_is_replaced_whole(self, store: Store) -> None:
-        await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-        assert await subjects.conversation(store, "agent", THREAD) == Conversation("ctx", {"U1": "task"})
-        await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 2.0)
-        assert await subjects.conversation(store, "agent", THREAD) == Conversation("ctx")
+        await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", {"U1": "task"}), 1.0)
+        assert await subjects.conversation(store, "agent", THREAD) == AgentContext("ctx", {"U1": "task"})
+        await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx"), 2.0)
+        assert await subjects.conversation(store, "agent", THREAD) == AgentContext("ctx")
 
     async def test_whom_an_agent_waits_for_is_kept_in_the_order_they_were_asked(self, store: Store) -> None:
         waits = {"U2": "two", "U1": "one", "U'3": 'th"r\u2028ee\x00😀'}
-        await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", waits), 1.0)
+        await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", waits), 1.0)
         known = await subjects.conversation(store, "agent", THREAD)
         assert list(known.waits.items()) == list(waits.items())
 
     async def test_contexts_are_kept_by_agent_team_channel_and_thread(self, store: Store) -> None:
-        await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 1.0)
-        assert await subjects.conversation(store, "other", THREAD) == Conversation()
+        await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx"), 1.0)
+        assert await subjects.conversation(store, "other", THREAD) == AgentContext()
         for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
-            assert await subjects.conversation(store, "agent", replace(THREAD, **other)) == Conversation()
+            assert await subjects.conversation(store, "agent", replace(THREAD, **other)) == AgentContext()
 
     async def test_the_state_of_a_thread_is_changed_in_one_step(self, store: Store) -> None:
         new = ThreadState("U1", 1.0, 1.0)
@@ -459,8 +459,8 @@ class StoreContract:
 
     async def test_text_of_any_script_and_quotes_are_kept_as_they_are(self, store: Store) -> None:
         odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
-        await subjects.save_conversation(store, "a'gent", odd, Conversation("ctx:\x00run"), 1.0)
-        assert await subjects.conversation(store, "a'gent", odd) == Conversation("ctx:\x00run")
+        await subjects.save_conversation(store, "a'gent", odd, AgentContext("ctx:\x00run"), 1.0)
+        assert await subjects.conversation(store, "a'gent", odd) == AgentContext("ctx:\x00run")
 
 
 class AgesContract:
@@ -469,12 +469,12 @@ class AgesContract:
     async def test_a_context_is_kept_until_its_thread_was_not_used_for_its_days(self, store: Store) -> None:
         used, other = replace(THREAD, ts="1"), replace(THREAD, ts="2")
         for thread, at in ((used, 0.0), (other, 0.0), (used, 20 * DAY)):
-            await subjects.save_conversation(store, "agent", thread, Conversation("ctx"), at)
+            await subjects.save_conversation(store, "agent", thread, AgentContext("ctx"), at)
 
         async def known(now: float) -> list[bool]:
             await store.remove_old(now)
             found = [await subjects.conversation(store, "agent", each) for each in (used, other)]
-            return [each != Conversation() for each in found]
+            return [each != AgentContext() for each in found]
 
         assert await known(30 * DAY - 1) == [True, True]
         assert await known(30 * DAY) == [True, False]
@@ -539,7 +539,7 @@ class PersonalDataContract:
             await pressed(store, ended.key, "U2", "negative", float(number))
             waits = {"U2": f"task {number}", user: f"task {number}"}
             await subjects.save_conversation(
-                store, "agent", thread, Conversation("ctx", waits), float(number)
+                store, "agent", thread, AgentContext("ctx", waits), float(number)
             )
             state = ThreadState(user, float(number), float(number))
             await subjects.change_thread_state(store, thread, lambda _, state=state: state, float(number))  # type: ignore[misc]
@@ -593,7 +593,7 @@ class PersonalDataContract:
     ) -> None:
         other = replace(THREAD, team="T2")
         await subjects.save_conversation(
-            store, "agent", THREAD, Conversation("ctx", {"U1": "task"}, ("1.0",)), 1.0
+            store, "agent", THREAD, AgentContext("ctx", {"U1": "task"}, ("1.0",)), 1.0
         )
         for thread in (THREAD, other):
             for at, user in ((1001, "U1"), (1002, "U2")):
@@ -643,7 +643,7 @@ class PersonalDataContract:
             assert await store.messages_in(ThreadKey(team, "C1", f"{number}.0")) == frozenset()
         assert [thread.ts for thread, _ in await store.active_threads(0.0)] == ["3.0"]
         known = await subjects.conversation(store, "agent", ThreadKey("T1", "C1", "1.0"))
-        assert known == Conversation("ctx", {"U2": "task 1"})
+        assert known == AgentContext("ctx", {"U2": "task 1"})
         assert await subjects.erase(people, "U1", None) == erased(0)
 
     async def test_what_is_still_to_be_said_to_the_person_is_named_and_left(
@@ -669,7 +669,7 @@ class PersonalDataContract:
         self, store: Store, people: PersonalData
     ) -> None:
         waits = {"U9": "a", "U1": "b", "U10": "c", "U2": "d"}
-        await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", waits), 1.0)
+        await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", waits), 1.0)
         assert (await subjects.erase(people, "U1", None)).records["conversations"] == 1
         known = await subjects.conversation(store, "agent", THREAD)
         assert list(known.waits) == ["U9", "U10", "U2"]
@@ -715,7 +715,7 @@ class AdminContract(PersonalDataContract):
             await store.save((replace(each, stage=Stage.ENDED, ended_at=20.0), 0))
         await subjects.erase(people, "U9", None)
         await store.save((replace(turn("1.0", 11.0), stage=Stage.SENT, task_id="task"), 0))
-        await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 30.0)
+        await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx"), 30.0)
         await pressed(store, "T1:C1:0.0", "U1", "positive", 31.0)
         await pressed(store, "T1:C1:0.0", "U2", "positive", 31.0)
         await store.save_events(KeptEvent("T1:C1:0.0", 12.0, "{}"), KeptEvent("T1:C1:0.0", 13.0, "{}"))

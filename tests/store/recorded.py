@@ -13,7 +13,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from slack_bot.store.contracts import Store
-from slack_bot.store.knowledge import Conversation
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
@@ -75,9 +75,9 @@ async def check_all(store: Store) -> None:
     assert await store.unfinished() == [turn("2.0", AT + 1)]
     assert [each.data for each in await store.events(key)] == ['{"n": 1}']
     known = await subjects.conversation(store, "agent", THREAD)
-    assert known == Conversation("ctx", {"U2": "two", "U'1": 'ta"sk'}, ("1.0", "2.0"))
+    assert known == AgentContext("ctx", {"U2": "two", "U'1": 'ta"sk'}, ("1.0", "2.0"))
     assert list(known.waits) == ["U2", "U'1"]
-    assert await subjects.conversation(store, "a'gent", ODD) == Conversation("ctx:\x00run")
+    assert await subjects.conversation(store, "a'gent", ODD) == AgentContext("ctx:\x00run")
     assert await subjects.thread_state(store, THREAD) == ThreadState("U1", AT, AT, is_shown=True)
     assert await subjects.profile(store, "agent") == {"wire": "1.0", 'ans"wer': "artifact 😀"}
     ids = "task", "ctx", "trace"

@@ -8,7 +8,7 @@ from typing import Any
 from slack_bot.features.feedback.records import FEEDBACK
 from slack_bot.store.adapters import TURN, read, write
 from slack_bot.store.collection import Collection
-from slack_bot.store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, Conversation
+from slack_bot.store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, AgentContext
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.extras import ExtraRecord, Source
 from slack_bot.turn.feedback import FeedbackRecord
@@ -34,7 +34,7 @@ def test_a_turn_of_an_older_format_has_nothing_beside_its_text() -> None:
 
 def test_forms_feedback_and_what_was_said_read_back() -> None:
     said = FeedbackRecord("turn", 'U"1', "negative", 1.5, ("Wrong",), "\U0001f600", unsent=("log",), due=3.0)
-    known = Conversation("ctx", {"U2": "two", "U1": "one\x00"}, ("1.0",))
+    known = AgentContext("ctx", {"U2": "two", "U1": "one\x00"}, ("1.0",))
     kept: list[tuple[Collection[Any], Any]] = [
         (FEEDBACK, said),
         (FORMS, opened("h1")),

@@ -20,10 +20,10 @@ from slack_bot.app import COLLECTIONS
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.collection import Ages
 from slack_bot.store.contracts import Signal, Store
-from slack_bot.store.knowledge import Conversation
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.store.redis import VERSION, RedisStore, open_redis
 from slack_bot.store.redis_connection import connect
-from slack_bot.threads.replicas import KINDS
+from slack_bot.threads.leases import KINDS
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey
@@ -47,7 +47,7 @@ class TestRedis(StoreContract):
 
 async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> None:
     store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
-    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 0.0)
+    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx"), 0.0)
     await pressed(store, "turn", "U1", "positive", 0.0)
     days = {}
     for kind in ("conversations", "feedback"):
@@ -55,7 +55,7 @@ async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> N
         days[kind] = round(await client.ttl(name) / 86_400)
         await client.expire(name, 60)
     assert days == {"conversations": 30, "feedback": 90}
-    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 1.0)  # it was used
+    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx"), 1.0)  # it was used
     (name,) = [each async for each in client.scan_iter("*record:conversations:*")]
     assert await client.ttl(name) > 29 * 86_400
     await client.aclose()

@@ -13,11 +13,11 @@ from slack_bot.app import COLLECTIONS
 from slack_bot.errors import StoreError
 from slack_bot.store.collection import Ages
 from slack_bot.store.contracts import Count, KeptEvent, Signal, Store, StoreAdmin
-from slack_bot.store.knowledge import Conversation
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.store.redis import RedisStore, open_redis
 from slack_bot.store.redis_connection import connect
 from slack_bot.store.stores import open_admin
-from slack_bot.threads.replicas import KINDS
+from slack_bot.threads.leases import KINDS
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
 
@@ -70,7 +70,7 @@ async def test_what_is_erased_is_in_no_key(
     ended = replace(asked, stage=Stage.ENDED, ended_at=2.0, messages=(message("5.0", "Geheimnis"),))
     await store.save((ended, 0))
     await store.save_events(KeptEvent(asked.key, 1.5, '"Geheimnis"'))
-    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", {"U1": "task"}), 1.0)
     await pressed(store, asked.key, "U1", "positive", 3.0)
     await store.let_go(THREAD)
     before = await stored(redis_server)
@@ -102,7 +102,7 @@ async def test_signals_of_the_person_are_erased_where_no_turn_runs(
 async def test_what_is_left_keeps_its_age(
     store: Store, people: StoreAdmin, redis_server: RedisServer
 ) -> None:
-    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", {"U1": "task"}), 1.0)
     await subjects.erase(people, "U1", None)
     client = connect(redis_server.url)
     (name,) = [each async for each in client.scan_iter("*record:conversations:*")]
@@ -130,7 +130,7 @@ async def test_a_turn_that_begins_meanwhile_does_not_bring_the_person_back(
     """It knows of the wait, so the wait is left and the turn named; or the wait is gone before."""
     for number in range(60):
         thread = replace(THREAD, ts=f"{number}.0")
-        await subjects.save_conversation(store, "agent", thread, Conversation("ctx", {"U1": "task"}), 1.0)
+        await subjects.save_conversation(store, "agent", thread, AgentContext("ctx", {"U1": "task"}), 1.0)
 
     async def work(number: int) -> None:
         asked = replace(

@@ -9,7 +9,7 @@ import pytest
 from slack_bot.errors import StoreError
 from slack_bot.store.collection import Ages
 from slack_bot.store.sqlite import open_sqlite
-from slack_bot.threads.replicas import KINDS
+from slack_bot.threads.leases import KINDS
 
 from .contract import turn
 

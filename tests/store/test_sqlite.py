@@ -15,7 +15,7 @@ from slack_bot.errors import SettingsError, StoreError
 from slack_bot.observe.outage import Outage
 from slack_bot.store.collection import Ages
 from slack_bot.store.contracts import KeptEvent, Store
-from slack_bot.store.knowledge import Conversation
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.store.sqlite import SqliteStore, open_sqlite
 from slack_bot.store.sqlite_admin import OPENER
 from slack_bot.store.sqlite_file import VERSION
@@ -54,14 +54,14 @@ async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: P
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, Ages())
     await first.accept(turn("1.0", 1.0))
-    await subjects.save_conversation(first, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await subjects.save_conversation(first, "agent", THREAD, AgentContext("ctx", {"U1": "task"}), 1.0)
     await pressed(first, "turn", "U1", "positive", 1.0)
     await subjects.save_fact(first, "agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, Ages())
     assert not await second.accept(turn("1.0", 2.0))
-    assert await subjects.conversation(second, "agent", THREAD) == Conversation("ctx", {"U1": "task"})
+    assert await subjects.conversation(second, "agent", THREAD) == AgentContext("ctx", {"U1": "task"})
     assert not await pressed(second, "turn", "U1", "positive", 1.0)
     assert await subjects.profile(second, "agent") == {"wire": "0.3"}
     await second.close()
@@ -149,11 +149,11 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
     for _ in range(2):  # and then it is a file as any other
         store = await open_sqlite(file, Ages())
         known = await subjects.conversation(store, "agent", THREAD)
-        assert known == Conversation("ctx", {"U1": 'ta"sk'})
-        assert await subjects.conversation(store, "agent", ThreadKey("T1", "C1", "2.0")) == Conversation(
+        assert known == AgentContext("ctx", {"U1": 'ta"sk'})
+        assert await subjects.conversation(store, "agent", ThreadKey("T1", "C1", "2.0")) == AgentContext(
             "quiet"
         )
-        assert await subjects.conversation(store, "other", ThreadKey("T1", "C1", "2.0")) == Conversation()
+        assert await subjects.conversation(store, "other", ThreadKey("T1", "C1", "2.0")) == AgentContext()
         assert not await store.accept(turn("1.0", 2.0))
         assert not await pressed(store, "turn", "U1", "positive", 1.0)
         assert await subjects.profile(store, "agent") == {"wire": "0.3"}
@@ -243,14 +243,6 @@ async def test_a_relative_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     await (await open_store(subjects.options("sqlite:///bot.sqlite"), Outage())).close()
     assert (tmp_path / "bot.sqlite").exists()
-
-
-@pytest.mark.parametrize(
-    "url", ["", "sqlite:///", "sqlite://bot.sqlite", "postgres://localhost", "bot.sqlite"]
-)
-async def test_another_url_names_the_setting(url: str) -> None:
-    with pytest.raises(SettingsError, match="SLACK_BOT_STORE__URL"):
-        await open_store(subjects.options(url), Outage())
 
 
 async def test_a_missing_directory(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from slack_bot.app import COLLECTIONS
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.collection import Ages
 from slack_bot.store.contracts import Count, KeptEvent, PersonalData, Store, StoreAdmin
-from slack_bot.store.knowledge import Conversation
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.store.sqlite import SqliteStore, open_sqlite
 from slack_bot.store.sqlite_file import VERSION
 from slack_bot.store.stores import open_admin
@@ -65,7 +65,7 @@ class TestSqliteAdmin(AdminContract):
 async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
     store: Store, people: StoreAdmin, tmp_path: Path
 ) -> None:
-    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 30.0)
+    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx"), 30.0)
     found = await people.summary()
     assert found.counts == (
         Count("events", 0),

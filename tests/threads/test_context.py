@@ -254,7 +254,7 @@ async def test_it_is_read_where_events_may_have_been_missed() -> None:
     async with run_bot(**DATA) as bot:
         root = await ask(bot, "first?")
         bot.workspace.say("U2", CHANNEL, "not told", now=bot.now, thread_ts=root, is_told=False)
-        bot.app.dispatcher.context.forget()
+        bot.app.threads.context.forget()
         await ask(bot, "second?", root)
         assert told(bot) == [("U2", "not told")]
 
@@ -285,7 +285,7 @@ async def test_an_app_without_events_of_messages_reads() -> None:
                     await deliver(bot.app, each.payload)
             await asyncio.sleep(10)
 
-        bot.app.dispatcher.context.forget()
+        bot.app.threads.context.forget()
         await only_mentions()
         bot.workspace.say("U2", CHANNEL, "unheard", now=bot.now, thread_ts=root)
         bot.workspace.say("U1", CHANNEL, "<@U0BOT> second?", now=bot.now, thread_ts=root)
@@ -387,7 +387,7 @@ async def test_one_whose_operator_says_so_reads_nothing() -> None:
         await talk(bot, "c", root=own)
         await ask(bot, "fourth?", own)
         assert told(bot) == [("U2", "c")] and not bot.agent.questions[3].quoted["truncated"]
-        bot.app.dispatcher.context.forget()  # the connection was lost
+        bot.app.threads.context.forget()  # the connection was lost
         await talk(bot, "d", root=own)
         await ask(bot, "fifth?", own)
         assert told(bot) == [("U2", "d")] and bot.agent.questions[4].quoted["truncated"]

@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.knowledge import Conversation
+from slack_bot.observe.facts import ToAll
+from slack_bot.store.knowledge import AgentContext
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.threads.journal import Journal, TurnJournal
+from slack_bot.threads.leases import Leases
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
 from tests.store import subjects
@@ -37,10 +39,15 @@ class CountingStore(MemoryStore):
         await super().save(*changes)
 
 
+def new_journal(store: MemoryStore, interval: float = 1.0) -> Journal:
+    clock = new_clock()
+    return Journal(store, "agent", clock, interval, Leases(store, clock.wall), ToAll())
+
+
 async def begin(store: MemoryStore, turn: TurnRecord | None = None, interval: float = 1.0) -> TurnJournal:
     turn = turn or TurnRecord(QUESTION, 0.0)
     await store.accept(turn)
-    return await Journal(store, "agent", new_clock(), interval).begin(turn)
+    return await new_journal(store, interval).begin(turn)
 
 
 def message(ts: str, body: str) -> MessageRecord:
@@ -56,39 +63,60 @@ async def stored(store: MemoryStore) -> TurnRecord:
 @pytest.mark.parametrize(
     ("before", "task_id", "outcome", "context_id", "awaiting", "after"),
     [
-        (Conversation(), None, Outcome.ANSWERED, "c", None, Conversation("c")),
-        (Conversation("c"), None, Outcome.REFUSED, None, None, Conversation("c")),
-        (Conversation("c"), None, Outcome.ASKED, None, "t", Conversation("c", {"U1": "t"})),
-        (Conversation("c", {"U1": "t"}), "t", Outcome.ANSWERED, None, None, Conversation("c")),
-        (Conversation("c", {"U1": "t"}), "t", Outcome.ASKED, None, "v", Conversation("c", {"U1": "v"})),
-        (Conversation("c", {"U1": "t"}), "t", Outcome.REFUSED, "d", None, Conversation("d", {"U1": "t"})),
-        (Conversation("c", {"U2": "t"}), None, Outcome.ANSWERED, None, None, Conversation("c", {"U2": "t"})),
+        (AgentContext(), None, Outcome.ANSWERED, "c", None, AgentContext("c")),
+        (AgentContext("c"), None, Outcome.REFUSED, None, None, AgentContext("c")),
+        (AgentContext("c"), None, Outcome.ASKED, None, "t", AgentContext("c", {"U1": "t"})),
+        (AgentContext("c", {"U1": "t"}), "t", Outcome.ANSWERED, None, None, AgentContext("c")),
         (
-            Conversation("c", {"U2": "t"}),
+            AgentContext("c", {"U1": "t"}),
+            "t",
+            Outcome.ASKED,
+            None,
+            "v",
+            AgentContext("c", {"U1": "v"}),
+        ),
+        (
+            AgentContext("c", {"U1": "t"}),
+            "t",
+            Outcome.REFUSED,
+            "d",
+            None,
+            AgentContext("d", {"U1": "t"}),
+        ),
+        (
+            AgentContext("c", {"U2": "t"}),
+            None,
+            Outcome.ANSWERED,
+            None,
+            None,
+            AgentContext("c", {"U2": "t"}),
+        ),
+        (
+            AgentContext("c", {"U2": "t"}),
             None,
             Outcome.ASKED,
             None,
             "v",
-            Conversation("c", {"U2": "t", "U1": "v"}),
+            AgentContext("c", {"U2": "t", "U1": "v"}),
         ),
         (
-            Conversation("c", {"U1": "v", "U2": "t"}),
+            AgentContext("c", {"U1": "v", "U2": "t"}),
             "v",
             Outcome.ANSWERED,
             None,
             None,
-            Conversation("c", {"U2": "t"}),
+            AgentContext("c", {"U2": "t"}),
         ),
     ],
 )
 @on_virtual_time
 async def test_what_is_known_of_the_thread_after_a_turn(
-    before: Conversation,
+    before: AgentContext,
     task_id: str | None,
     outcome: Outcome,
     context_id: str | None,
     awaiting: str | None,
-    after: Conversation,
+    after: AgentContext,
 ) -> None:
     store = MemoryStore()
     await subjects.save_conversation(store, "agent", THREAD, before, 0.0)
@@ -102,7 +130,7 @@ async def test_what_is_known_of_the_thread_after_a_turn(
 @on_virtual_time
 async def test_a_question_is_marked_before_the_agent_is_asked() -> None:
     store = MemoryStore()
-    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 0.0)
+    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", {"U1": "task"}), 0.0)
     journal = await begin(store)
     assert not journal.is_takeover
     assert (await stored(store)).stage is Stage.ACCEPTED
@@ -179,7 +207,7 @@ async def test_what_the_store_could_not_take_is_in_the_next_write(caplog: pytest
 @on_virtual_time
 async def test_what_was_not_written_yet_is_when_the_journal_is_closed() -> None:
     store = MemoryStore()
-    journal = Journal(store, "agent", new_clock(), 1.0)
+    journal = new_journal(store)
     await store.accept(TurnRecord(QUESTION, 0.0))
     turn = await journal.begin(TurnRecord(QUESTION, 0.0))
     await turn.shown((message("5.0", "One "),))
@@ -191,7 +219,7 @@ async def test_what_was_not_written_yet_is_when_the_journal_is_closed() -> None:
 @on_virtual_time
 async def test_a_turn_that_was_broken_off_is_not_unfinished_again_by_text_that_waited() -> None:
     store = MemoryStore()
-    journal = Journal(store, "agent", new_clock(), 1.0)
+    journal = new_journal(store)
     await store.accept(TurnRecord(QUESTION, 0.0))
     turn = await journal.begin(TurnRecord(QUESTION, 0.0))
     await turn.sending()

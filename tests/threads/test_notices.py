@@ -9,7 +9,7 @@ from slack_bot.testing.slack.workspace import Change
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 
-from .test_dispatch import BrokenStore
+from .test_turn_run import BrokenStore
 
 
 @on_virtual_time
@@ -49,7 +49,7 @@ async def test_an_ephemeral_message_reaches_one_person() -> None:
     async with run_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        await bot.app.dispatcher.reply((CHANNEL, root, "U2"), "psst")
+        await bot.app.threads.notices.reply((CHANNEL, root, "U2"), "psst")
         assert bot.ephemeral(root) == [("U2", "psst")]
 
 

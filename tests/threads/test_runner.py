@@ -183,7 +183,7 @@ async def test_a_stop_shows_nothing_more_and_tells_the_truth() -> None:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         before = bot.read(root)
-        await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await bot.app.threads.registry.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert bot.read(root) == before
@@ -490,7 +490,7 @@ async def test_the_title_of_a_plan_that_was_stopped_names_no_step_that_runs(how:
             bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
             await bot.deliver()
         else:
-            assert await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+            assert await bot.app.threads.registry.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         (_, message) = bot.workspace.thread(CHANNEL, root)
         assert message.plan_title == "1 of 3 steps done"
@@ -597,7 +597,7 @@ async def test_a_stop_within_a_long_token_ends_the_turn() -> None:
     async with run_bot(said) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(0.6)
-        await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await bot.app.threads.registry.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["stopped"]
 

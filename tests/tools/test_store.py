@@ -208,7 +208,7 @@ async def asked(tape: Tape, url: str, event_bytes: int = 0) -> str:
     async with bot_on_network(tape, http=True, **options) as (workspace, face, app):
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> how?", now=time.time())
         await face.settle()
-        await app.dispatcher.idle()
+        await app.threads.idle()
     async with open_admin(subjects.options(url)) as store:
         (key,) = await store.keys()
         return key

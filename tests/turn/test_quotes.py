@@ -104,11 +104,32 @@ class _Model:
         self.heard: tuple[str, ...] = ()
         self.told: set[str] = set()
         self.asked: set[str] = set()
+        self.waiting: list[str] = []  # questions that are in the thread and not asked yet
+
+    def ask(self, ts: str, *, with_waiting: bool) -> list[str]:
+        """The messages of the question that is asked now."""
+        self.thread.append(said(ts, author="U1"))
+        waiting, self.waiting = (self.waiting, []) if with_waiting else ([], self.waiting)
+        return [*waiting, ts]
 
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["say", "say", "own", "read", "read", "refused", "unread", "partly", "lost context"]),
+        st.sampled_from(
+            [
+                "say",
+                "say",
+                "own",
+                "wait",
+                "read",
+                "read",
+                "late",
+                "refused",
+                "unread",
+                "partly",
+                "lost context",
+            ]
+        ),
         st.integers(0, 3),
     ),
     max_size=40,
@@ -128,14 +149,22 @@ def test_over_any_turns_each_word_is_told_once_and_none_is_skipped(steps: list[t
         if step == "lost context":
             model.heard, model.told, model.asked = (), set(), set()
             continue
-        model.thread.append(said(ts, author="U1"))
+        if step == "wait":
+            model.thread.append(said(ts, author="U1"))
+            model.waiting.append(ts)
+            continue
+        if step == "late" and model.waiting:  # it was written before what was asked last
+            asked = [model.waiting.pop(0)]
+        else:
+            asked = model.ask(ts, with_waiting=number > 1)
+        ts = asked[-1]
         before = [each for each in model.thread if each.ts < ts]
         expected = [
             each.ts
             for each in before
-            if each.ts not in model.told | model.asked and not (model.heard and each.is_own)
+            if each.ts not in model.told | model.asked | set(asked) and not (model.heard and each.is_own)
         ]
-        delta = unheard(model.thread, model.heard, [ts])
+        delta = unheard(model.thread, model.heard, asked)
         assert [each.ts for each in delta] == expected
         if step == "refused":
             continue
@@ -147,9 +176,9 @@ def test_over_any_turns_each_word_is_told_once_and_none_is_skipped(steps: list[t
             read_to = delta[-1].ts if delta else None
         if not model.heard:  # its own answers until then are known, or will not be told any more
             model.told |= {each.ts for each in before if each.is_own}
-        model.heard = having_heard(model.heard, [ts], read_to)
+        model.heard = having_heard(model.heard, asked, read_to)
         model.told |= {each.ts for each in delta}
-        model.asked.add(ts)
+        model.asked |= set(asked)
 
 
 # -- what may be quoted

@@ -115,16 +115,14 @@ class AnswerAssembler:
         """`text` is, or may be, in JSON around an answer."""
         found = self._filters.get((ARTIFACT, key))
         if found is None:
-            found = TextFilter(is_on=self._uses_filters)
-            found.feed(text)
+            (found := TextFilter(is_on=self._uses_filters)).feed(text)
         return not found.envelope.is_plain
 
     def filter_text(self, text: str) -> str:
         return filter_text(text) if self._uses_filters else text
 
     def goes_on(self, artifact: Artifact, text: str, *, says_so: bool) -> bool:
-        """`text` is a delta, though the agent does not say that it appends: the event `says_so`, or it goes
-        on in the middle of a sentence."""
+        """`text` is a delta, though not appended: the event `says_so`, or it goes on within a sentence."""
         key = artifact.artifact_id or artifact.name
         if key not in self._delta_keys and (says_so or self._artifacts.is_cut(key, text, _LONGEST_TOKEN)):
             self._delta_keys.add(key)

@@ -32,7 +32,7 @@ class TurnHandle:
         """Nothing can be shown any more: not even a task's id is waited for."""
         self.is_waiting_for_human = False
         """The agent waits for a sign-in; the turn sets it."""
-        self.interruption: asyncio.Task[None] | None = None
+        self.interruption: asyncio.Task[str | None] | None = None
         """Asks the agent to end the task, for another question of its asker."""
         self.interrupted_by: str | None = None
         """The user for whom the agent ended the task."""
@@ -97,8 +97,12 @@ class TurnHandle:
             with suppress(asyncio.CancelledError, AgentError):
                 await task
 
-    def leave(self) -> None:
-        """Listen no longer, for example where the sign-in that is waited for was answered."""
+    def leave(self, interrupted_by: str | None = None) -> None:
+        """Listen no longer, for example where the sign-in that is waited for was answered.
+
+        `interrupted_by`: the user for whom the agent ended the task.
+        """
+        self.interrupted_by = self.interrupted_by or interrupted_by
         self._exit.set()
         for callback in self._callbacks:
             callback()

@@ -87,7 +87,7 @@ def start(bot: BotParts) -> FeatureWork:
     settings = bot.settings
     turn_age = settings.store.turn_days * _DAY
     collector = FeedbackCollector(
-        bot.store, bot.api, settings.feedback, bot.clock, bot.dispatcher.accept, turn_age
+        bot.store, bot.api, settings.feedback, bot.clock, bot.threads.intake.accept, turn_age
     )
     sender = FeedbackSender(bot.store, settings.feedback, bot.clock, bot.observer, bot.http)
     return FeatureWork(tuple(FeedbackButtons(collector, bot.hourly).buttons()), run=sender.run)

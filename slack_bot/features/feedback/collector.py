@@ -50,7 +50,7 @@ class FeedbackStores(CollectionStore, TurnStore, Protocol):
 
 
 class FeedbackCollector:
-    """`accept` takes a question: the dispatcher's. `turn_age`: seconds for which the store knows a turn."""
+    """`accept` takes a question: that of `Intake`. `turn_age`: seconds for which the store knows a turn."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from ...errors import BotError
 from ...inbound.authorizer import identity_of
 from ...inbound.buttons import Afterwards, Button, PressReply
 from ...inbound.read import BotIdentity, Press, read_view, read_visit
-from ...threads.dispatch import TurnDispatcher
+from ...threads.threads import Threads
 from ...turn.buttons import TurnButton
 from ..feature import BotParts, Feature, FeatureWork
 from .home import Home
@@ -23,8 +23,8 @@ _log = logging.getLogger(__name__)
 class HomeListeners:
     """The tab, the prompts above the messages with the bot, and what people look at beside them."""
 
-    def __init__(self, home: Home, dispatcher: TurnDispatcher) -> None:
-        self._home, self._dispatcher = home, dispatcher
+    def __init__(self, home: Home, threads: Threads) -> None:
+        self._home, self._threads = home, threads
 
     def register(self, bolt: AsyncApp) -> None:
         bolt.event("app_home_opened")(self.visit)
@@ -47,7 +47,7 @@ class HomeListeners:
     async def view(self, body: Mapping[str, Any]) -> None:
         """Somebody looks at something else beside the messages with the bot."""
         if (viewed := read_view(body)) is not None:
-            self._dispatcher.context.viewed(*viewed)
+            self._threads.context.viewed(*viewed)
 
     async def stop(self, press: Press) -> PressReply:
         """The button of one question."""
@@ -56,7 +56,7 @@ class HomeListeners:
 
     async def _stop(self, press: Press) -> bool:
         if press.turn:
-            await self._dispatcher.controls.stop_turn(press.turn, press.user)
+            await self._threads.registry.stop_turn(press.turn, press.user)
             await self._show(press.user, press.bot)
         return True
 
@@ -70,7 +70,7 @@ class HomeListeners:
 def start(bot: BotParts) -> FeatureWork:
     """Shows the Home tab, suggests questions, and stops them there."""
     home = Home(bot.agent, bot.store, bot.api, bot.settings.slack)
-    listeners = HomeListeners(home, bot.dispatcher)
+    listeners = HomeListeners(home, bot.threads)
     return FeatureWork(tuple(listeners.buttons()), listeners.register)
 
 

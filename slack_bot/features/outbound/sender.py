@@ -25,7 +25,7 @@ from ...slack.surfaces import PostSurface
 from ...store.collection import CollectionStore
 from ...text.fit import MessageLimits
 from ...text.ledger import split_into_segments
-from ...threads.dispatch import TurnDispatcher
+from ...threads.threads import Threads
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.record import Question, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
@@ -56,12 +56,12 @@ class OutboundSender:
     def __init__(
         self,
         store: CollectionStore,
-        dispatcher: TurnDispatcher,
+        threads: Threads,
         authorize: Authorize,
         settings: Settings,
         clock: Clock,
     ) -> None:
-        self._store, self._dispatcher, self._authorize = store, dispatcher, authorize
+        self._store, self._threads, self._authorize = store, threads, authorize
         self._settings, self._clock = settings, clock
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -135,20 +135,20 @@ class OutboundSender:
         if message.is_question:
             record = replace(record, turn=question.key)
             await save_outbound(self._store, record)
-            await self._dispatcher.accept(question)
+            await self._threads.intake.accept(question)
         # without the workspace's address the place
         return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
 
     async def _open(self, record: OutboundRecord, team: str) -> str:
         user = record.message.user
-        client = self._dispatcher.client(_origin(record, ThreadKey(team, "", "")))
+        client = self._threads.notices.client(_origin(record, ThreadKey(team, "", "")))
         opened = await client.call_until_known("conversations.open", {"users": user})
         if isinstance(opened, CallFailed):
             raise _refused(opened, user)
         return str((opened.data.get("channel") or {}).get("id") or "")
 
     async def _post(self, record: OutboundRecord, thread: ThreadKey, text: str, *, is_again: bool) -> str:
-        client = self._dispatcher.client(_origin(record, thread))
+        client = self._threads.notices.client(_origin(record, thread))
         client.api.priority = Priority.BACKGROUND
         posts = PostSurface(client, len(record.posted), record.accepted_at - SKEW)
         posted = await posts.post(text, (), (), _KIND, persist=True, is_again=is_again)
@@ -182,7 +182,7 @@ def _refused(failed: CallFailed, where: str) -> SlackError:
 
 def start(bot: BotParts) -> FeatureWork:
     """Posts what `slack-bot say` and others left in the store."""
-    sender = OutboundSender(bot.store, bot.dispatcher, bot.authorize, bot.settings, bot.clock)
+    sender = OutboundSender(bot.store, bot.threads, bot.authorize, bot.settings, bot.clock)
     return FeatureWork(run=sender.run)
 
 

@@ -271,11 +271,11 @@ class _ReplaySession:
 
     async def _finish(self, app: App, stops: float | None) -> None:
         if stops is None:
-            await app.dispatcher.close(_LONGEST)
+            await app.threads.close(_LONGEST)
             return
         try:
             async with asyncio.timeout(stops + _SETTLES):
-                await app.dispatcher.idle()
+                await app.threads.idle()
         except TimeoutError:
             reason = f"nobody waited longer than {stops:.2f} s for its end"
             known_until, latches = self._turn_began + stops, dict[str, bool]()

@@ -21,6 +21,7 @@ from slack_bot.testing.slack.workspace import PersonFile
 from slack_bot.testing.tape.builders import answer, chunk, failure, on_wire, question, status, task
 from slack_bot.testing.tape.tape import Moment, Recording, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.threads.commands import Stop
 from slack_bot.turn.events import AgentIdle, StreamEnd, StreamEnded
 from slack_bot.turn.form import Field, Form, answer_of
 from slack_bot.turn.record import ThreadKey
@@ -363,8 +364,8 @@ async def test_a_stop_that_comes_too_late_says_so() -> None:
 
 
 def stop(bot: BotHarness) -> None:
-    for running in bot.app.dispatcher._lines:
-        running.handle.stop("U1")
+    for conversation in bot.app.threads.registry:
+        conversation.tell(Stop("U1"))
 
 
 class Door(httpx.AsyncBaseTransport):

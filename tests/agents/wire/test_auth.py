@@ -342,7 +342,7 @@ async def test_a_stop_carries_the_thread_s_cookie() -> None:
         await wait_until(lambda: any(each.is_bot for each in workspace.thread(CHANNEL, root)), workspace)
         say(workspace, app, "stop", root)
         await server.called("tasks/cancel")
-        await app.dispatcher.idle()
+        await app.threads.idle()
     asking, stopping = server.calls[0], server.calls[-1]
     assert (asking[2], stopping[0]) == ("", "tasks/cancel")
     assert stopping[2].startswith("replica=")

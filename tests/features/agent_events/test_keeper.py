@@ -23,7 +23,7 @@ async def kept(file: Path, **settings: Any) -> list[KeptEvent]:
     async with bot_on_network(TAPE, http=True, **{"store.url": url, **settings}) as (workspace, face, app):
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await face.settle()
-        await app.dispatcher.idle()
+        await app.threads.idle()
     async with open_admin(subjects.options(url)) as store:
         (key,) = await store.keys()
         return await store.events(key)

@@ -97,7 +97,7 @@ async def test_what_was_not_asked_by_itself_has_a_line_too(tmp_path: Path) -> No
         for text in ("second", "third", "fourth"):
             await bot.ask(text, thread_ts=root)
         await asyncio.sleep(1)
-        await bot.app.dispatcher.controls.stop(ThreadKey("T1", "C1", root), "U1")
+        await bot.app.threads.registry.stop(ThreadKey("T1", "C1", root), "U1")
         await bot.idle()
     found = lines(tmp_path)
     assert sorted(each["outcome"] for each in found) == ["answered", "merged", "refused", "stopped"]

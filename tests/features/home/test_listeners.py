@@ -70,8 +70,8 @@ async def test_only_the_asker_can_stop_a_question_there() -> None:
     async with run_bot(answer("An answer.", seconds=20)) as bot:
         turn = f"T1:{CHANNEL}:{await bot.ask('hi')}"
         await asyncio.sleep(5)
-        await bot.app.dispatcher.controls.stop_turn(turn, "U2")
-        await bot.app.dispatcher.controls.stop_turn("T1:C1:9.9", "U2")
+        await bot.app.threads.registry.stop_turn(turn, "U2")
+        await bot.app.threads.registry.stop_turn("T1:C1:9.9", "U2")
         await bot.idle()
         assert bot.outcomes == ["answered"]
 

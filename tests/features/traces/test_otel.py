@@ -184,7 +184,7 @@ async def traced_bot(workspace: Workspace, file: Path, live: Live, url: str) -> 
         async with tracing(TraceSettings(enabled=True, endpoint=f"{url}/v1/traces"), clock) as spans:
             app = await build_in_memory(workspace, settings, clock, None, observer=spans, store=store)
             async with app:
-                await app.dispatcher.take_over()
+                await app.threads.replicas.start()
                 delivering = asyncio.create_task(keep_delivering(app, workspace))
                 try:
                     yield app
@@ -209,7 +209,7 @@ async def test_a_turn_that_two_processes_work_on_is_one_trace(
         live.release.set()
         async with traced_bot(workspace, file, live, got.url) as app:
             await wait_until(lambda: is_answered(workspace, root), workspace)
-            await app.dispatcher.idle()
+            await app.threads.idle()
             await got.until("turn")
         (spans,) = got.traces()
         assert {"accept", "takeover", "turn", "first text"} <= {each.name for each in spans}
@@ -268,7 +268,7 @@ async def test_where_nobody_receives_answers_go_on_and_one_line_says_so(
         for user in users:
             root = ask(workspace, user, "hello")
             await wait_until(partial(is_answered, workspace, root), workspace)
-        await app.dispatcher.idle()
+        await app.threads.idle()
         async with asyncio.timeout(60):
             while not condition():  # noqa: ASYNC110  another thread says it
                 await asyncio.sleep(0.02)

@@ -17,7 +17,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
 from tests.form_tapes import approval, press
-from tests.threads.test_watches import slow
+from tests.threads.test_watch import slow
 
 NUMBERS = count(1)
 LINES = "".join(f"Line {number}.\n" for number in range(20))
@@ -167,7 +167,7 @@ async def test_a_stop_is_no_error() -> None:
     async with traced(answer("Slow.\n", seconds=30.0)) as now:
         root = await now.bot.ask("a")
         await asyncio.sleep(5)
-        await now.bot.app.dispatcher.controls.stop(ThreadKey("T1", "C1", root), "U1")
+        await now.bot.app.threads.registry.stop(ThreadKey("T1", "C1", root), "U1")
         await now.bot.idle()
         (turn,) = now.named("turn")
         assert (turn.error, turn.attributes["slack_bot.outcome"]) == ("", "stopped")

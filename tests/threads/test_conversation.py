@@ -15,7 +15,7 @@ from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
 
-from .test_dispatch import asked
+from .test_threads import asked
 
 TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 
@@ -213,98 +213,7 @@ async def test_collect_what_cannot_be_stored_as_one_is_asked_one_by_one() -> Non
         assert await bot.store.unfinished() == []
 
 
-@on_virtual_time
-async def test_collect_lines_of_a_direct_message_are_one_question_in_the_thread_of_the_first() -> None:
-    async with run_bot(answer("Yes."), busy="collect") as bot:
-        channel = bot.workspace.direct("U1")
-        root = await bot.say("one", channel=channel)
-        lines = []
-        for line in ("two", "three", "four"):
-            await asyncio.sleep(1.4)
-            lines.append(await bot.say(line, channel=channel))
-        bot.workspace.edit(channel, lines[0], "2", now=bot.now)
-        bot.workspace.delete(channel, lines[1], now=bot.now)
-        await bot.deliver()
-        await bot.idle()
-        assert [text for text, _, _ in asked(bot)] == ["one\n2\nfour"]
-        assert bot.read(root, channel) == ["Yes."]
-        assert [bot.read(ts, channel) for ts in lines[::2]] == [[], []]
-        await asyncio.sleep(2)
-        later = await bot.say("later", channel=channel)
-        await bot.idle()
-        assert bot.read(later, channel) == ["Yes."]
-        assert await bot.store.unfinished() == []
-
-
-@on_virtual_time
-async def test_lines_of_two_direct_messages_and_in_a_channel_are_questions_of_their_own() -> None:
-    async with run_bot(answer("Yes."), busy="collect") as bot:
-        places = [bot.workspace.direct("U1"), bot.workspace.direct("U2"), CHANNEL]
-        await bot.say("a", channel=places[0])
-        await bot.say("b", channel=places[1], user="U2")
-        await bot.ask("c")
-        await bot.ask("d")
-        await bot.idle()
-        assert sorted(text for text, _, _ in asked(bot)) == ["a", "b", "c", "d"]
-
-
 # -- edited, deleted
-
-
-@pytest.mark.parametrize("how", ["mention", "direct", "followed"])
-@on_virtual_time
-async def test_an_edit_that_overtakes_its_message_is_the_question_once(how: str) -> None:
-    async with run_bot(answer("Yes.")) as bot:
-        channel = bot.workspace.direct("U1") if how == "direct" else CHANNEL
-        root = None if how != "followed" else await bot.ask("first")
-        await bot.idle()
-        mention = "<@U0BOT> " if how == "mention" else ""
-        ts = bot.workspace.say("U1", channel, f"{mention}wrnog", now=bot.now, thread_ts=root)
-        late = bot.workspace.take()
-        bot.workspace.edit(channel, ts, f"{mention}right", now=bot.now)
-        await bot.deliver()
-        for _ in range(2):
-            await bot.deliver(late)
-        await bot.idle()
-        assert [text for text, _, _ in asked(bot) if text != "first"] == ["right"]
-
-
-@pytest.mark.parametrize("where", ["here", "another replica"])
-@pytest.mark.parametrize("gone", ["deleted", "emptied"])
-@pytest.mark.parametrize("how", ["mention", "direct", "followed"])
-@on_virtual_time
-async def test_what_is_gone_before_it_comes_is_never_asked(how: str, gone: str, where: str) -> None:
-    store = MemoryStore()
-    async with run_bot(answer("Yes."), store=store) as bot, run_bot(store=store) as other:
-        channel = bot.workspace.direct("U1") if how == "direct" else CHANNEL
-        root = None if how != "followed" else await bot.ask("first")
-        await bot.idle()
-        mention = "<@U0BOT>" if how == "mention" else ""
-        ts = bot.workspace.say("U1", channel, f"{mention} wrong", now=bot.now, thread_ts=root)
-        late = bot.workspace.take()
-        if gone == "deleted":
-            bot.workspace.delete(channel, ts, now=bot.now)
-        else:
-            bot.workspace.edit(channel, ts, mention, now=bot.now)
-        await (bot if where == "here" else other).deliver(bot.workspace.take())
-        for _ in range(2):
-            await bot.deliver(late)
-            await bot.idle()
-        assert [text for text, _, _ in asked(bot) if text != "first"] == []
-        kept = await store.turn(f"T1:{channel}:{ts}")
-        assert kept is not None and (kept.outcome, kept.question.text) == ("stopped", "")
-
-
-@on_virtual_time
-async def test_of_what_was_no_question_and_is_gone_nothing_is_kept() -> None:
-    async with run_bot() as bot:
-        root = bot.workspace.say("U1", CHANNEL, "lunch?", now=bot.now)
-        reply = bot.workspace.say("U2", CHANNEL, "yes", now=bot.now, thread_ts=root)
-        bot.workspace.take()
-        for ts in (reply, root):
-            bot.workspace.delete(CHANNEL, ts, now=bot.now)
-        await bot.idle()
-        assert await bot.store.accepted_since(0.0) == []
 
 
 @pytest.mark.parametrize("before", ["is that so?", "<@U2> is that so?"])

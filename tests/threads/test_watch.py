@@ -240,7 +240,7 @@ async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
         elif how == "word":
             await bot.ask("stop", thread_ts=root)
         else:
-            assert await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+            assert await bot.app.threads.registry.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["watched", "stopped"]
         assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
@@ -370,18 +370,18 @@ async def test_an_agent_that_posts_news_is_asked_at_once(wire: str) -> None:
         async with bot_on_network(**settings) as (workspace, _, app):
             text = f"<@{workspace.bot.user_id}> held"
             root = workspace.say("U1", CHANNEL, text, now=time.time())
-            watches = app.dispatcher.watches
+            registry = app.threads.registry
             thread = ThreadKey("T1", CHANNEL, root)
 
             def texts() -> list[str]:
                 return [message.text for message in workspace.thread(CHANNEL, root) if message.is_bot]
 
             await wait_until(lambda: "I write here when it is done" in str(shown(workspace, root)), workspace)
-            while not any(turn.push_id for turn in watches.of(thread, "U1")):  # noqa: ASYNC110  no event says so
+            while not any(turn.push_id for turn in registry.conversation(thread).line.watched.values()):  # noqa: ASYNC110  no event says so
                 await asyncio.sleep(0.01)
             live.release.set()
             await wait_until(lambda: "".join(texts()).endswith("The last."), workspace, within=15)
-            await app.dispatcher.idle()
+            await app.threads.idle()
             first, line, rest = texts()
             assert "goes on now" in line
             assert (first + rest).split() == "".join(HELD).split()

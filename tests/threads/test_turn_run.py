@@ -1,4 +1,4 @@
-"""A new message of the asker ends the answer that runs, or waits where the agent does not let that happen."""
+"""A turn ends truthfully: interrupted by a new message of its asker, broken, or too long. What it learns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from typing import Any
 import httpx
 import pytest
 
+from slack_bot.errors import StoreError
+from slack_bot.observe.facts import Fact, TurnEnded
+from slack_bot.store.knowledge import CONVERSATIONS
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.examples import at_each_third
+from tests.store import subjects
+from tests.tapped_store import TappedStore
 
-from .test_dispatch import asked
+from .test_threads import asked
 
 LONG = answer(" ".join(f"word{n}" for n in range(100)), seconds=60)
 INTERRUPTED = "Interrupted by a new message."
@@ -260,3 +265,138 @@ async def test_the_message_is_asked_whenever_the_process_ends(step: int) -> None
         points, unasked = points + step, unasked + (len(texts) == 1)
     assert points > 20
     assert unasked <= 3, "only between the mark that it is sent and the call; its status is set meanwhile"
+
+
+# -- a turn that broke, or hangs
+
+
+class BrokenStore(TappedStore):
+    """A store that breaks at the collections named in `broken`."""
+
+    def __init__(self, *broken: str) -> None:
+        super().__init__()
+        self.broken = broken
+
+    async def tap(self, kind: str) -> None:
+        if kind in self.broken:
+            raise StoreError("The disk is full.")
+
+
+@on_virtual_time
+async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
+    store = BrokenStore("conversations")
+    async with run_bot(answer("Second."), store=store) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["failed", "failed"]
+        store.broken = ()
+        await bot.ask("three", thread_ts=root)
+        await bot.idle()
+        assert bot.read(root)[-1] == "Second."
+
+
+@on_virtual_time
+async def test_an_observer_that_breaks_does_not_block_a_thread(caplog: pytest.LogCaptureFixture) -> None:
+    def breaking(fact: Fact) -> None:
+        if isinstance(fact, TurnEnded):
+            raise ZeroDivisionError
+
+    async with run_bot(answer("One."), answer("Two."), observer=breaking) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        assert "One." in bot.read(root)[0]
+        assert "Two." in bot.read(root)[-1]
+        broken = [record for record in caplog.records if record.getMessage() == "a background task broke"]
+        assert f"T1:{CHANNEL}:{root}" in [vars(record)["turn"] for record in broken]
+
+
+@on_virtual_time
+async def test_a_turn_that_hangs_in_the_bot_ends_at_its_deadline_and_its_thread_goes_on() -> None:
+    class HangingStore(TappedStore):
+        hangs = True  # once
+
+        async def change(self, *args: Any) -> Any:
+            if self.hangs and args[0] is CONVERSATIONS:
+                self.hangs = False
+                await asyncio.Event().wait()
+            return await super().change(*args)
+
+    times = {"turn_timeout": 300, "turn_deadline": 400, "post_retry_timeout": 10}
+    async with run_bot(
+        answer("One.", ids="1"), answer("Two.", ids="1"), store=HangingStore(), **times
+    ) as bot:
+        began, root = bot.now, await bot.ask("one")
+        await bot.idle()
+        assert 400 <= bot.now - began < 410
+        assert bot.outcomes == ["lost"]
+        notices = str([seen.blocks for seen in bot.thread(root)])
+        assert "took too long, so I ended it" in notices and "Try again" in notices
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        assert bot.read(root)[-1] == "Two."
+
+
+# -- what is learned
+
+
+@on_virtual_time
+async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> None:
+    store = MemoryStore()
+    async with run_bot(store=store) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        assert await subjects.profile(store, bot.app.agent.name) == {"wire": "0.3"}
+    async with run_bot(store=store) as bot:
+        assert bot.app.agent.wire == "0.3"
+
+
+@on_virtual_time
+async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
+    store = MemoryStore()
+    async with run_bot(store=store, protocol_version="0.3") as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        assert await subjects.profile(store, bot.app.agent.name) == {}
+
+
+def said_in_status(*words: str) -> Tape:
+    """An agent that writes its answer into the working status, and in the end into an artifact."""
+    whole = "".join(words)
+    artifact = {"artifactId": "a", "parts": [{"kind": "text", "text": whole}]}
+    last = {"kind": "artifact-update", "taskId": "task-1", "contextId": "ctx-1", "artifact": artifact}
+    events = [task(), *(status("working", word) for word in words), last, status("completed")]
+    moments = [Moment(0.5 + 2.0 * number, event=event) for number, event in enumerate(events)]
+    return Tape({"wire": "0.3"}, (*moments, Moment(moments[-1].t, end="closed")))
+
+
+@on_virtual_time
+async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_live() -> None:
+    store, said = MemoryStore(), ("One line.\n", "And another.\n", "And a third.\n")
+    async with run_bot(said_in_status(*said), store=store) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(5.5)
+        assert bot.read(root) == [], "not known yet to be the answer"
+        await bot.idle()
+        assert bot.read(root) == ["".join(said)]
+        assert (await subjects.profile(store, bot.app.agent.name))["answer_source"] == "status"
+        root = await bot.ask("hi again")
+        await asyncio.sleep(5.5)
+        assert bot.read(root) == ["".join(said[:2])]
+        await bot.idle()
+        assert bot.read(root) == ["".join(said)]
+    async with run_bot(said_in_status(*said), store=store) as bot:
+        root = await bot.ask("after a restart")
+        await asyncio.sleep(5.5)
+        assert bot.read(root) == ["".join(said[:2])]
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_the_answer() -> None:
+    async with run_bot(answer("Still here."), store=BrokenStore("save_conversation", "save_fact")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == ["Still here."]
+        assert bot.outcomes == ["answered"]

@@ -1,4 +1,4 @@
-"""Who may stop a turn, ask again, and say what the answer was worth."""
+"""Who may stop a turn, and what becomes of the questions that wait."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import asyncio
 
 import pytest
 
-from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
-from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.tape.builders import answer, failure, task
+from slack_bot.testing.tape.builders import answer, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.progress import Stage, TurnRecord
 
-from .test_dispatch import asked, thread_of
-
-
-async def free() -> None:
-    """Everybody may ask again."""
+from .test_threads import asked, thread_of
 
 
 @on_virtual_time
@@ -27,12 +20,12 @@ async def test_a_stop_ends_the_running_turn_of_its_thread() -> None:
     async with run_bot(answer("A very long answer indeed.", seconds=60)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(20)
-        assert not await bot.app.dispatcher.controls.stop(thread_of("9.9"), "U1")
-        assert await bot.app.dispatcher.controls.stop(thread_of(root), "U1")
+        assert not await bot.app.threads.registry.stop(thread_of("9.9"), "U1")
+        assert await bot.app.threads.registry.stop(thread_of(root), "U1")
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
-        assert not await bot.app.dispatcher.controls.stop(thread_of(root), "U1")
+        assert not await bot.app.threads.registry.stop(thread_of(root), "U1")
 
 
 @on_virtual_time
@@ -57,7 +50,7 @@ async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_ne
     async with run_bot(slow, answer("Here I am.")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
-        await bot.app.dispatcher.controls.stop(thread_of(root), "U1")
+        await bot.app.threads.registry.stop(thread_of(root), "U1")
         await bot.ask("and now?", thread_ts=root)
         await asyncio.sleep(60)
         assert bot.outcomes == ["stopped", "answered"]
@@ -97,26 +90,6 @@ async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
         await bot.ask("stop", user="U2", thread_ts=root)
         await bot.idle()
         assert bot.outcomes == ["answered", "answered"]
-
-
-@on_virtual_time
-async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
-    async with run_bot(failure("no luck"), answer("Luck.")) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        key = f"T1:{CHANNEL}:{root}"
-        controls = bot.app.dispatcher.controls
-        assert (await controls.retry(key, "U2", free) or "").startswith("Only the person who asked")
-        assert (await controls.retry("T1:C1:9.9", "U1", free) or "").startswith("I no longer know")
-        assert await controls.retry(key, "U1", free) is None
-        assert await controls.retry(key, "U1", free) == "This question is already being asked again."
-        await bot.idle()
-        assert bot.outcomes == ["failed", "answered"]
-        assert bot.read(root)[-1] == "Luck."
-        messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
-        assert len(set(messages)) == 2
-        assert await bot.app.dispatcher.controls.retry(f"{key}:1", "U1", free) is None
-        await bot.idle()
 
 
 # -- a stop, and what waits
@@ -304,81 +277,11 @@ async def test_a_question_that_waits_is_stopped_by_name_and_the_one_that_runs_is
         root = await bot.ask("one")
         waiting = await bot.ask("two", user="U2", thread_ts=root)
         await asyncio.sleep(1)
-        await bot.app.dispatcher.controls.stop_turn(f"T1:{CHANNEL}:{waiting}", "U2")
+        await bot.app.threads.registry.stop_turn(f"T1:{CHANNEL}:{waiting}", "U2")
         await bot.idle()
         assert bot.outcomes == ["answered"]
         assert [text for text, _, _ in asked(bot)] == ["one"]
         assert await bot.store.unfinished() == []
-
-
-class _SlowStore(MemoryStore):
-    """Takes a second for each question, before or after that is stored."""
-
-    def __init__(self, *, is_stored_first: bool) -> None:
-        super().__init__(is_durable=True)
-        self._is_stored_first, self.is_broken = is_stored_first, False
-
-    async def accept(self, turn: TurnRecord) -> bool:
-        if self._is_stored_first:
-            is_new = await super().accept(turn)
-            await asyncio.sleep(1)
-            return is_new
-        await asyncio.sleep(1)
-        if self.is_broken:
-            raise StoreError("The disk is full.")
-        return await super().accept(turn)
-
-
-@pytest.mark.parametrize(
-    ("texts", "asks"),
-    [([None], []), (["two"], ["two"]), (["two", None], []), (["two", "three"], ["three"])],
-    ids=["deleted", "edited", "edited and deleted", "edited twice"],
-)
-@pytest.mark.parametrize("is_stored_first", [True, False])
-@on_virtual_time
-async def test_what_becomes_of_a_message_while_it_is_stored_counts(
-    is_stored_first: bool, texts: list[str | None], asks: list[str]
-) -> None:
-    async with run_bot(answer("Hello."), store=_SlowStore(is_stored_first=is_stored_first)) as bot:
-        asking = asyncio.create_task(bot.ask("one"))
-        await asyncio.sleep(0.1)
-        (root,) = [message.ts for message in bot.workspace.history(CHANNEL)]
-        changing = []
-        for text in texts:
-            if text is None:
-                bot.workspace.delete(CHANNEL, root, now=bot.now)
-            else:
-                mention = f"<@{bot.workspace.bot.user_id}> {text}"
-                bot.workspace.edit(CHANNEL, root, mention, now=bot.now)
-            changing.append(asyncio.create_task(bot.deliver()))
-            await asyncio.sleep(0.1)
-        await asyncio.gather(asking, *changing)
-        await bot.idle()
-        assert [text for text, *_ in asked(bot)] == asks
-        assert await bot.store.unfinished() == []
-        turn = await bot.store.turn(f"T1:{CHANNEL}:{root}")
-        assert turn is not None and turn.stage is Stage.ENDED
-
-
-@on_virtual_time
-async def test_a_change_of_a_message_that_could_not_be_stored_is_not_lost() -> None:
-    """Slack brings both again."""
-    store = _SlowStore(is_stored_first=False)
-    async with run_bot(answer("Hello."), store=store) as bot:
-        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> one", now=bot.now)
-        late = bot.workspace.take()
-        asking = asyncio.create_task(bot.deliver(late))
-        await asyncio.sleep(0.1)
-        store.is_broken = True
-        bot.workspace.delete(CHANNEL, root, now=bot.now)
-        deletion = bot.workspace.take()
-        await asyncio.gather(asking, bot.deliver(deletion))
-        store.is_broken = False
-        assert set(bot.statuses) == {503}
-        await bot.deliver(deletion, retry=1)
-        await bot.deliver(late, retry=1)
-        await bot.idle()
-        assert asked(bot) == []
 
 
 @on_virtual_time

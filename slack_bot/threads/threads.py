@@ -1,0 +1,122 @@
+"""The room of the threads, put together: what accepts questions, runs their turns and ends them."""
+
+import asyncio
+import logging
+
+from ..agents.agent import Agent
+from ..clock import Clock
+from ..errors import StoreError
+from ..observe.facts import Observer
+from ..observe.health import Health
+from ..settings.channels import ChannelPolicies
+from ..settings.load import Settings
+from ..slack.api import SlackApi
+from ..slack.stream_starts import StreamStartTracker
+from ..store.contracts import Store
+from .background import TaskSet, wait_for_tasks
+from .context import ThreadContext
+from .follow import FollowedThreads
+from .form_handler import FormAccess, FormHandler
+from .form_presses import FormPresses
+from .intake import Intake
+from .journal import Journal
+from .leases import Leases
+from .notices import Notices
+from .refusals import Refusals
+from .registry import Registry
+from .replicas import Replicas
+from .turn_run import LearnedFacts, TurnParts
+
+log = logging.getLogger(__name__)
+
+_NOTIFY_SECONDS = 5.0
+_NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
+
+
+class Threads:
+    """All parts of the room. One for a process."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        store: Store,
+        api: SlackApi,
+        settings: Settings,
+        policies: ChannelPolicies,
+        clock: Clock,
+        observer: Observer,
+        health: Health,
+    ) -> None:
+        self._turns, self._background = TaskSet(), TaskSet()
+        turns, background, starts = (
+            settings.turns,
+            self._background,
+            StreamStartTracker(self._background.spawn),
+        )
+        leases = Leases(store, clock.wall)
+        journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
+        notices = Notices(api, settings.stream, policies, clock, observer, journal, starts, store)
+        self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
+        self.follow = FollowedThreads(
+            store, policies, turns.follow_for, clock, notices, background, turns.stop_grace
+        )
+        access = FormAccess(policies, self.context.people, clock, settings.store.form_days)
+        self.forms = FormHandler(agent, store, notices, access, clock, observer, background)
+        parts = TurnParts(
+            agent=agent, store=store, settings=settings, clock=clock, observer=observer, journal=journal,
+            notices=notices, follow=self.follow, forms=self.forms, context=self.context,
+            learned=LearnedFacts(store, clock), background=background,
+        )  # fmt: skip
+        self._journal, self.notices = journal, notices
+        self.registry = Registry(parts, leases, policies, starts, self._turns)
+        self.replicas = Replicas(
+            store, leases, self.registry, background, health, settings.slack.backfill_after
+        )
+        self.intake = Intake(
+            store=store, registry=self.registry, journal=journal, settings=settings,
+            clock=clock, observer=observer, health=health, background=background,
+        )  # fmt: skip
+        self.refusals = Refusals(notices, clock, observer, background)
+        self.form_presses = FormPresses(store, notices, access, clock, self.intake)
+
+    async def wait_for_broken_store(self) -> StoreError:
+        """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""
+        trouble = self.intake.store_trouble
+        while True:
+            await trouble.wait()
+            problem = trouble.problem
+            log.error("%s The bot ends as soon as no answer runs.", problem)
+            await self.idle()
+            if trouble.is_broken:
+                end = "The bot ends so that it is started again and opens the store again."
+                return StoreError(f"{problem} {end}")
+
+    async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
+        """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
+        rest to the next process. If the store does not outlive this one, they end with a notice.
+        """
+        self.intake.close()
+        self.registry.close()
+        self.replicas.keep_only()
+        if grace and self._turns:
+            log.info("running answers: %d; they get %g s", len(self._turns), grace)
+        await wait_for_tasks({*self._turns}, grace, hurry)
+        await self._journal.wait_for_names(hurry)
+        self._turns.cancel()
+        for _ in range(_NOTIFY_ROUNDS):
+            left = {*self._turns, *self._background}
+            await wait_for_tasks(left, _NOTIFY_SECONDS)
+            if left <= {*self._turns, *self._background}:
+                break
+        self._turns.cancel()
+        self._background.cancel()
+        await wait_for_tasks({*self._turns, *self._background}, _NOTIFY_SECONDS)
+        await wait_for_tasks({*self._background}, _NOTIFY_SECONDS)  # begun by what was cancelled
+        await self.registry.unwatch()
+        await self.replicas.close()
+        await self._journal.close()
+
+    async def idle(self) -> None:
+        """Return when no turn runs or waits, and no background task is left."""
+        while busy := {*self._turns, *self._background}:
+            await asyncio.wait(busy)

@@ -1,0 +1,280 @@
+"""One turn in this process: from the moment at which it may begin to its truthful end.
+
+A turn that broke ends here, and only here: the traceback is logged and the reader gets a notice.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..agents.agent import Agent
+from ..agents.task.stream_consumer import TurnHandle
+from ..clock import Clock
+from ..errors import AgentError, StoreError
+from ..observe.facts import Observer
+from ..settings.load import Settings
+from ..store.contracts import Store
+from ..store.knowledge import Profiles, workspace_name
+from ..text.words import BROKE, NOT_BEGUN, RESTARTING, TOO_LONG
+from ..turn.progress import Stage, TurnRecord
+from ..turn.quotes import Heard, Surroundings
+from ..turn.record import Outcome, Question
+from .background import TaskSet
+from .commands import TurnResult
+from .context import ThreadContext
+from .follow import FollowedThreads
+from .form_handler import FormHandler
+from .journal import Journal, TurnJournal
+from .notices import Notices
+from .runner import TurnRunner
+
+log = logging.getLogger(__name__)
+
+
+class LearnedFacts:
+    """What turns learn of the agent and of workspaces. A store that fails is only logged."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._profiles, self._clock = Profiles(store), clock
+
+    async def of_workspace(self, team: str) -> dict[str, str]:
+        """What is known of it."""
+        try:
+            return await self._profiles.profile(workspace_name(team))
+        except StoreError as error:
+            log.error("what is known of the workspace was not read: %s", error)
+            return {}
+
+    async def save(self, subject: str, facts: Mapping[str, str]) -> None:
+        """Store what is new."""
+        try:
+            known = await self._profiles.profile(subject) if facts else {}
+            for name, value in facts.items():
+                if known.get(name) != value:
+                    await self._profiles.save_fact(subject, name, value, self._clock.wall())
+        except StoreError as error:
+            log.error("what was learned was not stored: %s", error)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnParts:
+    """What all turns of the bot work with. `background`: work that is not awaited."""
+
+    agent: Agent
+    store: Store
+    settings: Settings
+    clock: Clock
+    observer: Observer
+    journal: Journal
+    notices: Notices
+    follow: FollowedThreads
+    forms: FormHandler
+    context: ThreadContext
+    learned: LearnedFacts
+    background: TaskSet
+
+
+class LookAround:
+    """Finds what goes to the agent beside a question."""
+
+    def __init__(self, turn_parts: TurnParts) -> None:
+        self._context, self._follow = turn_parts.context, turn_parts.follow
+        self._notices, self._background = turn_parts.notices, turn_parts.background
+
+    async def __call__(self, question: Question, heard: Heard) -> Surroundings:
+        """Which files the agent does not get is said in the thread: its answer is without them."""
+        around = await self._context.look_around(question, heard)
+        if around.is_alone:
+            await self._follow.read_alone(question)
+        if around.not_given and (question.text or around.files):
+            saying = self._notices.post(question, "\n".join(around.not_given))
+            self._background.spawn(saying, question.key)
+        return around
+
+
+class TurnRun:
+    """`turn` is made of the questions `asked`."""
+
+    def __init__(self, turn: TurnRecord, asked: Sequence[TurnRecord], turn_parts: TurnParts) -> None:
+        self._turn, self._asked, self._parts = turn, asked, turn_parts
+        listens_to = partial(turn_parts.follow.listens_to, turn.question)
+        self._sink = turn_parts.notices.sink(turn.question, turn.messages, listens_to)
+        self._handle = TurnHandle()
+        self._journal: TurnJournal | None = None
+        self._runner: TurnRunner | None = None
+        self._outcome: Outcome | None = None
+        self._is_lost = False
+        self._fields = {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}
+        if turn.stopped_by is not None:
+            self._handle.stop(turn.stopped_by)
+
+    # -- what the thread knows and wants of it
+
+    @property
+    def result(self) -> TurnResult:
+        """How far it has come, and how the agent ended it."""
+        turn = self._turn if self._journal is None else self._journal.record
+        return TurnResult(turn, self._outcome)
+
+    @property
+    def is_awaited(self) -> bool:
+        """The agent waits for a sign-in."""
+        return self._handle.is_waiting_for_human
+
+    @property
+    def unseen_since(self) -> float | None:
+        """When the oldest text came that its reader cannot see yet."""
+        return None if self._runner is None else self._runner.unseen_since
+
+    def stop(self, user: str) -> Coroutine[Any, Any, None]:
+        """End it for `user`; to be awaited until it is stored: who takes it over ends it too."""
+        self._handle.stop(user)
+        if self._journal is not None:
+            return self._journal.stop(user)
+        return self._parts.journal.keep_stop(self._turn, user)
+
+    def lose(self) -> None:
+        """Another process works on the thread: it is to be cancelled, and writes nothing more."""
+        self._is_lost = True
+
+    def leave(self, interrupted_by: str | None) -> None:
+        """Listen no longer. `interrupted_by`: the agent ended the task for this user."""
+        self._handle.leave(interrupted_by)
+
+    async def reword(self, text: str) -> None:
+        """The message of its question says `text` now."""
+        if self._journal is not None:
+            await self._journal.reword(text)
+
+    def shows_any(self, messages: frozenset[str]) -> bool:
+        """One of these messages is of its answer."""
+        return not messages.isdisjoint(message.ts for message in self._sink.delivery.messages)
+
+    async def is_about_others(self, messages: frozenset[str]) -> bool:
+        """Whether these messages are of other turns in its thread."""
+        if self.shows_any(messages):
+            return False
+        return (await self._parts.journal.messages_in(self._turn.question.thread)).issuperset(messages)
+
+    def interrupt(self) -> asyncio.Task[str | None]:
+        """Have the agent end its task. Gives that task's id; "": it is over; None: it goes on."""
+        work = self._interrupt()
+        self._handle.interruption = self._parts.background.spawn(work, self._turn.key)
+        return self._handle.interruption
+
+    async def _interrupt(self) -> str | None:
+        """Nothing is sent into a running task: servers drop it, or begin a second run (facts: A2A 2.6)."""
+        handle, thread = self._handle, self._turn.question.thread
+        try:
+            async with asyncio.timeout(self._parts.settings.agent.stop_timeout):
+                task_id = await handle.task_to_cancel()
+                if task_id is None:
+                    return ""
+                agent = self._parts.agent.in_conversation(thread)
+                task = await agent.task("cancel", task_id)
+                if not task.state.is_terminal:
+                    await handle.over.wait()
+        except (AgentError, TimeoutError) as error:
+            why = error.brief if isinstance(error, AgentError) else "no answer in time"
+            fields = {"turn": self._turn.key, "thread_ts": thread.ts}
+            log.info("an answer could not be interrupted: %s", why, extra=fields)
+            return "" if handle.over.is_set() else None
+        return task_id
+
+    # -- its way
+
+    @asynccontextmanager
+    async def truthful_end(self) -> AsyncIterator[None]:
+        """However what is done meanwhile ends, the reader and the store learn it."""
+        sink, store = self._sink, self._parts.store
+        try:
+            async with asyncio.timeout(self._parts.settings.turns.turn_deadline):
+                yield
+        except asyncio.CancelledError:
+            if self._is_lost:
+                await sink.leave()
+            elif store.is_durable:  # the next process goes on with it
+                await self._hand_over()
+            else:
+                await self._break_off(Outcome.LOST, "the bot was stopped", RESTARTING)
+            raise
+        except TimeoutError:
+            log.error("turn exceeded turns.turn_deadline", extra=self._fields)
+            await self._break_off(Outcome.LOST, "its deadline has passed", TOO_LONG)
+        except Exception:  # the only one: a turn that broke ends here
+            log.exception("turn broke", extra=self._fields)
+            await self._break_off(Outcome.FAILED, "the turn broke; see the log", BROKE)
+
+    async def is_stopped_before(self) -> bool:
+        """Somebody stopped it before the agent was asked: then it ends."""
+        if self._turn.stage is not Stage.ACCEPTED or self._turn.stopped_by is None:
+            return False
+        await self._break_off(Outcome.STOPPED, "stopped", NOT_BEGUN)
+        return True
+
+    async def merge(self) -> bool:
+        """What became one question is one in the store. False: it is not, and the first is asked alone."""
+        first, *others = self._asked
+        if not others or await self._parts.journal.merge(self._turn, others):
+            return True
+        self._turn = first
+        return False
+
+    async def answer(self) -> None:
+        """Ask the agent and show its answer."""
+        journal = self._journal = await self._parts.journal.begin(self._turn)
+        if await self._may_ask(journal):
+            await self._ask(journal)
+
+    async def _may_ask(self, journal: TurnJournal) -> bool:
+        """False: what answers a form may not, or ends its task, so the turn is over."""
+        forms, notices = self._parts.forms, self._parts.notices
+        if await forms.is_stop(journal):
+            await journal.end(Outcome.STOPPED)
+            return False
+        words = await forms.before(journal)
+        if words is None:
+            return True
+        asked = journal.question
+        place = asked.thread.channel, asked.thread.ts
+        await notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
+        await journal.end(Outcome.REFUSED)
+        return False
+
+    async def _ask(self, journal: TurnJournal) -> None:
+        parts, sink = self._parts, self._sink
+        runner = self._runner = TurnRunner(
+            journal, parts.agent, sink, parts.settings, parts.clock, parts.observer, self._handle,
+            LookAround(parts),
+        )  # fmt: skip
+        question = journal.question
+        sink.know_workspace(known := await parts.learned.of_workspace(question.thread.team))
+        ended = await runner.run()
+        await journal.shown(sink.delivery.records)
+        outcome = Outcome(ended.outcome)
+        if outcome is Outcome.WATCHED:
+            await journal.watch()
+        else:
+            why = ended.reason or "", ended.said
+            await journal.end(outcome, ended.awaiting_task_id, ended.trace_id, *why)
+            if outcome is not Outcome.ASKED:
+                await parts.forms.close(journal)
+        self._outcome = outcome
+        await parts.follow.answered(question, is_told=outcome.has_completed)
+        await parts.learned.save(parts.agent.name, parts.agent.profile)
+        if facts := dict(sink.workspace.items() - known.items()):
+            await parts.learned.save(workspace_name(question.thread.team), facts)
+
+    async def _hand_over(self) -> None:
+        """The next process goes on with it, from what is stored, even if this one ends in between."""
+        if self._journal is not None:
+            await self._journal.hand_over(self._sink.delivery.records)
+        if await self._sink.hand_over() and self._journal is not None:
+            await self._journal.hand_over(self._sink.delivery.records)
+
+    async def _break_off(self, outcome: Outcome, reason: str, note: str) -> None:
+        await self._parts.notices.break_off(self.result.turn, outcome, reason, note, self._sink)
