@@ -111,7 +111,7 @@ class Threads:
         self._turns.cancel()
         self._background.cancel()
         await wait_for_tasks({*self._turns, *self._background}, _NOTIFY_SECONDS)
-        await wait_for_tasks({*self._background}, _NOTIFY_SECONDS)  # begun by what was cancelled
+        self._background.cancel()  # what the cancelled ones have begun
         await self.registry.unwatch()
         await self.replicas.close()
         await self._journal.close()

@@ -16,7 +16,7 @@ SHAPE = {
     "attributes set from outside": 165,
     "splats into constructors": 21,
     "conditional callees": 4,
-    "assignments to three or more": 190,
+    "assignments to three or more": 189,
     "parameter names with five or more types": 42,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,
