@@ -261,6 +261,7 @@ class ThreadWorld:
             is_new
             and is_stop
             and running
+            and not self.is_running_lost
             and running.turn.question.user == turn.question.user
             and not is_closing
         ):
@@ -367,6 +368,7 @@ class ThreadWorld:
 
     def lose(self) -> None:
         self.is_lost = self.is_running_lost = True
+        self.may_hold = bool(self.claims)
         self.forget(self.running_keys())
         self.tell(LeaseLoss())
 
