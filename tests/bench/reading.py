@@ -21,6 +21,7 @@ _FENCE = re.compile(
 )
 _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
 _RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_BAR = re.compile(r"(?<!\\)\|")
 _QUOTED = re.compile(r"[ \t]*>")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 _BELOW_A_TABLE = re.compile(r"[ \t]*(?:$|#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
@@ -126,7 +127,7 @@ class _Reading:
         if self._table is not None and "|" not in line and _BELOW_A_TABLE.match(line):
             self._end_table()
         may_rule = "|" in line and not _HEADING.match(line)
-        if self._table is None and may_rule and "|" in following and _RULE.fullmatch(following):
+        if self._table is None and may_rule and "|" in following and _rules(line, following):
             self._table = (len(self._ink), 0)
         begun = len(self._ink)
         self._add(line, _TEXT if self._table is None else _ROW if "|" in line else _LAZY)
@@ -151,6 +152,16 @@ class _Reading:
                 self._place.append(place)
                 self._page.gaps.append(self._gap)
                 self._gap = ""
+
+
+def _rules(header: str, row: str) -> bool:
+    """`row` makes `header` a table's: it has as many cells (GFM 4.10)."""
+    return _RULE.fullmatch(row) is not None and _cells(row) == _cells(header)
+
+
+def _cells(row: str) -> int:
+    bare = row.strip(" \t>")
+    return len(_BAR.findall(bare.removeprefix("|"))) + (not bare.endswith("|") or bare.endswith("\\|"))
 
 
 def _is_span(opening: re.Match[str]) -> bool:

@@ -106,6 +106,14 @@ def test_a_table_without_its_header_is_found() -> None:
     assert kind(TABLE, TABLE[:30], "| x | y |\n|---|---|\n" + TABLE[30:]) == "wrong"
 
 
+def test_a_row_with_another_number_of_cells_makes_no_table_of_the_one_above() -> None:
+    for row in ("|-", "|:--|:-:|", "|---|---|---|---|"):
+        assert compare(f"| a | b | c |\n{row}", ["| a | b | c |\n", row]) is None
+    for header in ("| a | b |", "a | b", "| a \\| b | c |", "> | a | b |"):
+        row = "> |---|---|" if header.startswith(">") else "--- | ---"
+        assert compare(f"{header}\n{row}\n", [f"{header}\n", row]) is not None, header
+
+
 def test_a_heading_heads_no_table() -> None:
     answer = "# one | two\n---|---\n"
     assert kind(answer, answer[:12], answer[12:]) == "right"
