@@ -208,8 +208,8 @@ class Agent:
                     known.card = card
                     if not known.is_locked_out:
                         self._health.passed(HealthCheck.AGENT)
-                    if warning := missing(known.card.auth, self._settings):
-                        _log.warning("%s", warning)
+                    if lacking := missing(known.card.auth, self._settings):
+                        _log.warning("%s", "; ".join(lacking))
                 except AgentError as error:
                     self._health.failed(HealthCheck.AGENT, error.problem)
                     if self._trust.is_lost(error) or known.card is None:

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable, TokenUnavailable
-from ..text.words import AGENT_FORGOT_QUESTION
 
 TASK_NOT_FOUND = -32001
 NOT_CANCELABLE = -32002
 NOT_OFFERED = frozenset({-32004, -32601, -32009})
 """Unsupported operation, unknown method, unknown version: asking again gives the same answer."""
 
-FORGOTTEN = AGENT_FORGOT_QUESTION
 _FORGOTTEN_AFTER = 2  # polls in a row that must not know the task: another replica may have answered once
 
 

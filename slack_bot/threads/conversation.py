@@ -53,6 +53,7 @@ class Conversation:
         self._writes: dict[str, asyncio.Task[None]] = {}  # the last one of each turn
         # one thing after the other: a thread is not let go while it is claimed again
         self._lease = asyncio.Lock()
+        self._is_letting_go = False
         self._requests: dict[int, tuple[c.Request, asyncio.Future[c.Value]]] = {}
 
     @property
@@ -67,7 +68,7 @@ class Conversation:
 
     def is_over(self, at: float) -> bool:
         """It may be forgotten. `at`: seconds since 1970."""
-        return self.line.is_over(at) and not self._lease.locked()
+        return self.line.is_over(at) and not (self._is_letting_go or self._lease.locked())
 
     async def claim_left(self, turn: TurnRecord) -> None:
         """Go on with `turn`, which was left, if this process gets it."""
@@ -92,7 +93,7 @@ class Conversation:
 
     def tell(self, command: c.Command) -> None:
         """Have the line decide, and begin what it orders."""
-        self._begin_all(self._decide(command))
+        self._carry_out_all(self._decide(command))
 
     def ask(self, turn: TurnRecord) -> Coroutine[Any, Any, None]:
         """`tell` of a question that was stored; to be awaited until it is known who has the thread."""
@@ -105,10 +106,12 @@ class Conversation:
 
     def _decide(self, command: c.Command) -> list[c.Order]:
         now = self._parts.clock.monotonic()
-        self.line.handle(c.HumanAwaited(self.is_awaited), now)
-        return self.line.handle(command, now)
+        return [
+            *self.line.handle(c.HumanAwaited(self.is_awaited), now),
+            *self.line.handle(command, now),
+        ]
 
-    def _begin_all(self, orders: Iterable[c.Order]) -> None:
+    def _carry_out_all(self, orders: Iterable[c.Order]) -> None:
         writes: list[asyncio.Task[None]] = []
         for order in orders:
             if isinstance(order, c.Respond):
@@ -117,7 +120,7 @@ class Conversation:
                 writes.append(write)
         self._set_timer(self.line.deadline())
 
-    async def close(self) -> None:
+    async def unwatch(self) -> None:
         """Watch nothing any more."""
         tasks = [task for _, task in self._watches.values()]
         for task in tasks:
@@ -159,6 +162,7 @@ class Conversation:
             case c.Claim():
                 self._spawn(self._claim(request))
             case c.LetGo(ends=ends):
+                self._is_letting_go = True
                 self._spawn(self._let_go(ends))
             case c.PassOn(command=passed):
                 self._spawn(self._pass_on(passed))
@@ -259,6 +263,7 @@ class Conversation:
         async with self._lease:
             if not self.line.is_needed:  # since it was ordered
                 await self._leases.let_go(self.thread, ends=ends)
+        self._is_letting_go = False
 
     async def _pass_on(self, command: c.Passed) -> None:
         self.tell(c.PassedOn(command, await self._leases.tell(self.thread, command)))
@@ -291,8 +296,10 @@ class Conversation:
         self.tell(run.result)
 
     def _interrupted(self, run: TurnRun, question: Question, task: asyncio.Task[str | None]) -> None:
-        task_id = None if task.cancelled() or task.exception() is not None else task.result()
-        if task_id != "" and not task.cancelled():
+        if task.cancelled():
+            return
+        task_id = None if task.exception() is not None else task.result()
+        if task_id != "":
             self.tell(c.Interrupted(run.result.turn.key, question, task_id))
 
     async def _find_messages(self, run: TurnRun, stop: c.Stop) -> c.Value:

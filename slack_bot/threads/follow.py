@@ -25,7 +25,6 @@ from ..turn.thread_state import (
     went_on,
 )
 from .background import TaskSet
-from .line import is_stop_listening
 from .notices import Notices
 
 _log = logging.getLogger(__name__)
@@ -127,7 +126,7 @@ class FollowedThreads:
 
     def is_stop(self, question: Question) -> bool:
         """The words that end it."""
-        return is_stop_listening(question) and self.may_follow(question.thread)
+        return question.is_stop_listening and self.may_follow(question.thread)
 
     async def stop(self, question: Question, at: float) -> None:
         """From `at` on only a mention is a question in the thread of `question`. Raises StoreError."""

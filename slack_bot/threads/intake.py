@@ -55,9 +55,8 @@ class StoreTrouble:
     def failed(self, error: StoreError) -> None:
         self._health.failed(HealthCheck.STORE, STORE_FAILED)
         self._count += 1
-        if self._count >= self._most and not isinstance(
-            error, StoreAway
-        ):  # what is away comes back by itself
+        is_away = isinstance(error, StoreAway)  # that ends by itself
+        if self._count >= self._most and not is_away:
             self._error = error
             self._is_broken.set()
 
@@ -213,9 +212,11 @@ class Intake:
             if (older := self._edits.get(key)) is not None:
                 older.is_replaced = True
             edit = self._edits[key] = _ArrivingEdit(command)
-            await asyncio.wait(tuple(self._arriving[key]))
-            if self._edits.get(key) is edit:
-                del self._edits[key]
+            try:
+                await asyncio.wait(tuple(self._arriving[key]))
+            finally:
+                if self._edits.get(key) is edit:
+                    del self._edits[key]
             if edit.is_replaced:
                 return True
             if edit.answer is not None:

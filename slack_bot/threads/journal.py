@@ -66,7 +66,7 @@ class Journal:
 
     async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
         """The `others` are asked as a part of `record`. All or none of it is stored."""
-        ended = [self.ended(each, Outcome.MERGED) for each in others]
+        ended = [each.ended(self.now(), Outcome.MERGED) for each in others]
         is_saved = await self._guard(self._store.save((record, 0), *((each, 0) for each in ended)), record)
         for each in ended if is_saved else ():
             self._tell_end(each)
@@ -74,10 +74,6 @@ class Journal:
 
     def _tell_end(self, record: TurnRecord) -> None:
         self._observer(TurnRecorded(self._monotonic(), record.key, self._agent, record))
-
-    def ended(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> TurnRecord:
-        """As it is stored if it ends now."""
-        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome, reason=reason)
 
     def sent(self, record: TurnRecord) -> TurnRecord:
         if record.question.task_id is None:
@@ -88,7 +84,7 @@ class Journal:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        ended = self.ended(record, outcome, reason)
+        ended = record.ended(self.now(), outcome, reason)
         if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
             self._tell_end(ended)
 
@@ -352,7 +348,7 @@ class TurnJournal:
             known = known.answered(user)
         self._conversation = known
         await self._journal.save_conversation(self, known)  # also what is as before: its age counts from now
-        ended = self._journal.ended(self.record, outcome, reason)
+        ended = self.record.ended(self._journal.now(), outcome, reason)
         await self._become(replace(ended, trace_id=trace_id, said=said), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:

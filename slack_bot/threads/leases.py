@@ -14,7 +14,7 @@ from ..store.contracts import RENEWALS, Signal, Store
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, ThreadKey
 from . import commands as c
-from .waiting import with_text
+from .waiting import edited
 
 _log = logging.getLogger(__name__)
 
@@ -34,8 +34,6 @@ class SignalKind(StrEnum):
 
 KINDS = frozenset(SignalKind)
 """What this process knows; the rest is kept for one that does."""
-
-
 _ABOUT_TURNS = frozenset({SignalKind.QUESTION, SignalKind.STOP_WATCH, SignalKind.DROP})
 
 
@@ -125,15 +123,11 @@ class Leases:
         if known is None or known.ended_at is not None:
             return
         if known.stage is Stage.ACCEPTED:
-            await self._store.save((self._edited(known, edit.text), 0))
+            changed = edited(known, edit) or known.ended(self._now(), Outcome.STOPPED)
+            await self._store.save((changed, 0))
         elif not edit.text:
             return
         await self.tell(known.question.thread, edit)
-
-    def _edited(self, turn: TurnRecord, text: str | None) -> TurnRecord:
-        if text:
-            return with_text(turn, text)
-        return replace(turn, stage=Stage.ENDED, ended_at=self._now(), outcome=Outcome.STOPPED)
 
     async def signals(self) -> list[Signal]:
         """Wait for what others tell. Raises StoreError."""

@@ -62,8 +62,6 @@ from ..turn.record import Outcome, Question
 from . import commands as c
 from .waiting import WaitingQuestion, WaitingQuestions, edited, merged
 
-STOP_LISTENING = "stop listening"
-"""The words after which only a mention is a question."""
 _GOES_ON = (None, Outcome.ASKED, Outcome.WATCHED)
 """Results of a turn that do not end its answer."""
 
@@ -152,8 +150,8 @@ class ThreadLine:
     def has(self, key: str) -> bool:
         """This turn is being claimed, runs, waits, is watched, or its end is being stored."""
         is_running = self.running is not None and self.running.has(key)
-        known = self._claiming.keys() | self.watched.keys() | self._ending
-        return is_running or key in known or self.waiting.find(key) is not None
+        is_known = key in self._claiming or key in self.watched or key in self._ending
+        return is_running or is_known or self.waiting.find(key) is not None
 
     @property
     def _live(self) -> RunningTurn | None:
@@ -302,7 +300,7 @@ class ThreadLine:
             self._end(turn, Outcome.REFUSED, words.HOW_TO_ASK, is_public=True)
         elif is_unasked and question.is_stop_word and self._is_about_something(question):
             self._stop_by_word(turn)
-        elif is_unasked and self._rules.follows and is_stop_listening(question):
+        elif is_unasked and self._rules.follows and question.is_stop_listening:
             self._ending.add(turn.key)
             self._order(c.StopFollowing(turn))
         elif is_new and not question.handle and len(self.waiting) >= self._rules.max_waiting:
@@ -397,14 +395,16 @@ class ThreadLine:
         """The others go back to the front; stopped, they are not asked."""
         first, *others = running.asked
         running.turn, running.asked = first, (first,)
-        for each in others if running.stopped_by is not None else ():
-            self._end(each, Outcome.STOPPED)
-        if running.stopped_by is None and self._closing is not None:
-            for each in others:
-                self._leave(each)
-        elif running.stopped_by is None and not running.is_lost:
+        is_wanted = running.stopped_by is None
+        if is_wanted and self._closing is None and not running.is_lost:
             self.waiting[:0] = [WaitingQuestion(each, self._now) for each in others]
             self._mark_all()
+            return
+        for each in others:
+            if is_wanted:
+                self._leave(each)
+            else:
+                self._end(each, Outcome.STOPPED)
 
     def _turn_is_over(self, result: c.TurnResult) -> None:
         turn, running, self.running = result.turn, self.running, None
@@ -419,7 +419,9 @@ class ThreadLine:
 
     def _hint(self, hint: c.PushHint) -> None:
         keys = [turn.key for turn in self.watched.values() if turn.push_id == hint.push_id]
-        self._order(*(map(c.ReadTask, keys) if keys else [c.PassOn(hint)]))
+        self._order(*(c.ReadTask(key) for key in keys))
+        if not keys:
+            self._order(c.PassOn(hint))
 
     def _watch(self, turn: TurnRecord) -> None:
         self.watched[turn.key] = turn
@@ -661,11 +663,6 @@ class ThreadLine:
         if entry.is_marked:
             entry.is_marked = False
             self._order(c.Unmark(entry.turn.key, stays))
-
-
-def is_stop_listening(question: Question) -> bool:
-    """Its words end listening, where the bot reads along."""
-    return question.text.strip(" .!").casefold() == STOP_LISTENING
 
 
 def _said_of(dropped: int) -> str:

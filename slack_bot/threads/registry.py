@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, cast
 
 from ..settings.channels import ChannelPolicies
-from ..settings.load import Settings
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Signal, Store
 from ..store.knowledge import conversation as agent_conversation
@@ -44,7 +43,6 @@ class Registry:
         self._parts, self._leases, self._policies = turn_parts, leases, policies
         self._stream_starts, self._turns = stream_starts, turns
         self._store: Store = turn_parts.store
-        self._settings: Settings = turn_parts.settings
         self._conversations: dict[ThreadKey, Conversation] = {}
         self._most = _KEPT
         self._is_closing = False
@@ -66,7 +64,7 @@ class Registry:
 
     def rules(self, thread: ThreadKey) -> Rules:
         """What holds there now."""
-        policy, turns = self._policies.of(thread.channel), self._settings.turns
+        policy, turns = self._policies.of(thread.channel), self._parts.settings.turns
         return Rules(
             collects=policy.collects,
             merges=policy.merges,
@@ -239,7 +237,7 @@ class Registry:
         """Go on with `turn`, which was left, if this process gets it."""
         await self.conversation(turn.question.thread).claim_left(turn)
 
-    def lose(self, thread: ThreadKey) -> None:
+    async def lose(self, thread: ThreadKey) -> None:
         """Another process works on `thread` now."""
         _log.error("a thread is another process's now", extra={"thread_ts": thread.ts})
         self.conversation(thread).tell(c.LeaseLoss())
@@ -253,4 +251,4 @@ class Registry:
     async def unwatch(self) -> None:
         """Watch no task any more."""
         for each in self:
-            await each.close()
+            await each.unwatch()

@@ -104,7 +104,7 @@ class Replicas:
 
     async def _lose(self) -> None:
         while True:
-            self._registry.lose(await self._leases.lost.get())
+            await self._worked(self._registry.lose(await self._leases.lost.get()))
 
     async def _hold(self) -> None:
         while True:

@@ -26,12 +26,12 @@ from ..text.buffer import TIMER_TOLERANCE, StreamBuffer
 from ..text.compare import contains
 from ..text.ledger import Ledger
 from ..text.sanitize import sanitize, sanitize_beginning, sanitize_in_steps, slices
-from ..text.words import GOES_ON_NOW, THREAD_GONE, WRITING, WRITING_BUSY
+from ..text.words import GOES_ON_NOW, NO_ANSWER, THREAD_GONE, WRITING, WRITING_BUSY
 from ..turn import actions
 from ..turn.durations import in_words
 from ..turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from ..turn.form import Form
-from ..turn.machine import NO_ANSWER, State, Turn
+from ..turn.machine import State, Turn
 from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.quotes import Heard, Surroundings
 from ..turn.record import WRONG, Outcome, Question

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -149,6 +149,9 @@ class TurnRun:
         """The message of its question says `text` now."""
         if self._journal is not None:
             await self._journal.reword(text)
+        else:
+            self._turn = replace(self._turn, reworded=text)
+            await self._parts.journal.keep(self._turn)
 
     def shows_any(self, messages: frozenset[str]) -> bool:
         """One of these messages is of its answer."""
@@ -180,8 +183,7 @@ class TurnRun:
                     await handle.over.wait()
         except (AgentError, TimeoutError) as error:
             why = error.brief if isinstance(error, AgentError) else "no answer in time"
-            fields = {"turn": self._turn.key, "thread_ts": thread.ts}
-            log.info("an answer could not be interrupted: %s", why, extra=fields)
+            log.info("an answer could not be interrupted: %s", why, extra=self._fields)
             return "" if handle.over.is_set() else None
         return task_id
 

@@ -82,9 +82,4 @@ def edited(turn: TurnRecord, edit: Edit) -> TurnRecord | None:
     """As its message reads now. None: nothing of it is left."""
     if edit.text is None or not (edit.text or turn.question.files):
         return None
-    return with_text(turn, edit.text)
-
-
-def with_text(turn: TurnRecord, text: str) -> TurnRecord:
-    """`turn`, whose message was changed."""
-    return replace(turn, question=replace(turn.question, text=text))
+    return replace(turn, question=replace(turn.question, text=edit.text))

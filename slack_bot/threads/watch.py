@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from ..agents.agent import Agent
 from ..agents.push_target import PushTarget
-from ..agents.recovery_policy import FORGOTTEN, NOT_OFFERED, TASK_NOT_FOUND
+from ..agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed
 from ..settings.load import Settings
-from ..text.words import WATCH_GIVEN_UP
+from ..text.words import AGENT_FORGOT_QUESTION, WATCH_GIVEN_UP
 from ..turn.progress import TurnRecord
 
 _log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class TaskWatch:
             is_over = unknown >= _UNKNOWN_MOST or self._clock.wall() >= until
             if has_news or is_over:
                 await self._end_push()
-                note = FORGOTTEN if unknown >= _UNKNOWN_MOST else WATCH_GIVEN_UP
+                note = AGENT_FORGOT_QUESTION if unknown >= _UNKNOWN_MOST else WATCH_GIVEN_UP
                 return None if has_news else note
             pause = next(pauses, intervals[-1])
 

@@ -16,8 +16,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from ..text.compare import Comparison, compare, compare_in_steps, contains
-from ..text.words import NO_ANSWER as NO_ANSWER
-from ..text.words import RESPONDING, STOPPED, THINKING
+from ..text.words import NO_ANSWER, RESPONDING, STOPPED, THINKING
 from . import events
 from .actions import (
     Action,

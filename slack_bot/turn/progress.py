@@ -1,7 +1,8 @@
 """How far a turn has come: what a store keeps of it, so that another process can finish it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 from .actions import TaskCard
 from .extras import ExtraRecord
@@ -88,6 +89,10 @@ class TurnRecord:
     @property
     def key(self) -> str:
         return self.question.key
+
+    def ended(self, at: float, outcome: Outcome, reason: str = "") -> Self:
+        """As it is kept if it ends at `at`."""
+        return replace(self, stage=Stage.ENDED, ended_at=at, outcome=outcome, reason=reason)
 
     @property
     def text(self) -> str:

@@ -119,6 +119,11 @@ class Question:
         """It ends what runs, and is no question."""
         return self.text.strip(" .!").casefold() == "stop"
 
+    @property
+    def is_stop_listening(self) -> bool:
+        """Its words end listening, where the bot reads along."""
+        return self.text.strip(" .!").casefold() == "stop listening"
+
     def is_of(self, user: str) -> bool:
         """Whether `user` may stop it, repeat it and answer the agent. What nobody asked is everybody's."""
         return self.user in ("", user)

@@ -142,8 +142,13 @@ class DeltaDetector:
 
     def _begins_line(self) -> bool:
         """The last text follows a sentence or a line end. Within a line a word may well be said twice."""
-        end = self.text[: self.size - len(self._last)].rstrip(" ")[-1:]
-        return end in {"", "\n"} or end in LINE_ENDS
+        left = len(self._last)
+        for delta in reversed(self._deltas):  # the whole text may be long
+            before = delta[: max(0, len(delta) - left)].rstrip(" ")
+            left = max(0, left - len(delta))
+            if before:
+                return before[-1] == "\n" or before[-1] in LINE_ENDS
+        return True
 
     def _is_glued(self, text: str) -> bool:
         """A token right behind a sentence: no model goes on so, but another text may begin so."""

@@ -195,14 +195,16 @@ async def _discard(response: Response) -> None:
     response.stream = ByteStream(b"")
 
 
-def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> str | None:
-    """One sentence if the card asks for credentials (`AgentCard.auth`) that are not configured."""
+def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> tuple[str, str] | None:
+    """What is wrong, and the remedy, if the card asks for credentials (`AgentCard.auth`) that are not
+    configured.
+    """
     if not wanted or any(all(_has(settings, scheme) for scheme in each) for each in wanted):
         return None
     schemes = " or ".join(" with ".join(each) for each in wanted)
     lacking = next(scheme for scheme in wanted[0] if not _has(settings, scheme))
     remedy = _SET_BY.get(lacking.partition(" ")[0], "docs/configure.md has the logins that the bot knows")
-    return f"the agent card asks for {schemes}, which is not configured; {remedy}"
+    return f"the agent card asks for {schemes}, which is not configured", remedy
 
 
 def login_remedy(settings: AgentSettings) -> str:

@@ -83,10 +83,8 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
             if card.streaming is False:
                 text = "the card says that it does not stream: answers come whole, in the end"
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
-            lacking = missing(card.auth, settings.agent)
-            if lacking:
-                text, remedy = lacking.split("; ", 1)
-                yield warning("agent login", text, remedy)
+            if lacking := missing(card.auth, settings.agent):
+                yield warning("agent login", *lacking)
             if (unplaced := check_api_key(settings.agent.client, card)) is not None:
                 yield unplaced
             answered = await _login(agent, card, settings.agent)
