@@ -229,6 +229,8 @@ class TurnRun:
     async def answer(self) -> None:
         """Ask the agent and show its answer."""
         journal = self._journal = await self._parts.journal.begin(self._turn)
+        if self._turn.reworded != journal.record.reworded:  # meanwhile
+            await journal.reword(self._turn.reworded)
         if await self._may_ask(journal):
             await self._ask(journal)
 

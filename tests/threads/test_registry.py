@@ -11,6 +11,7 @@ from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.tapped_store import TappedStore
 
 from .test_threads import asked, thread_of
 
@@ -305,6 +306,28 @@ async def test_who_edits_a_question_while_it_is_answered_may_ask_it_again_as_it_
         await bot.idle()
         assert [text for text, *_ in asked(bot)] == ["capital of France?", "capital of Spain?"]
         assert bot.read(root)[-1] == "Madrid is the capital."
+
+
+class _SlowToBegin(TappedStore):
+    async def tap(self, kind: str) -> None:
+        if kind == "conversations":
+            await asyncio.sleep(3.0)
+
+
+@on_virtual_time
+async def test_so_may_who_edits_it_just_before_the_agent_is_asked() -> None:
+    tapes = answer("Paris is the capital."), answer("Madrid is the capital.", ids="2")
+    async with run_bot(*tapes, store=_SlowToBegin()) as bot:
+        root = await bot.ask("capital of France?")
+        await asyncio.sleep(1.0)
+        bot.workspace.edit(CHANNEL, root, f"<@{bot.workspace.bot.user_id}> capital of Spain?", now=bot.now)
+        await bot.deliver()
+        (offered,) = [each for each in bot.thread(root) if each.ephemeral_for]
+        await bot.idle()
+        bot.workspace.press("U1", CHANNEL, offered.ts, "retry", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert [text for text, *_ in asked(bot)] == ["capital of France?", "capital of Spain?"]
 
 
 @on_virtual_time
