@@ -70,6 +70,7 @@ class TurnRunner:
         self._buffer = _buffer_of(sink.delivery.ledger, stream, self._secrets)
         self._cards: dict[str, actions.TaskCard] = {}  # that wait, as they are now
         self._plan_title: str | None = None  # that waits
+        self._is_settled = asyncio.Event()  # what another process left in the thread is
         self._wake = asyncio.Event()
         self._deadline: float | None = None  # the text's, as the writer knows it
         self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
@@ -102,15 +103,14 @@ class TurnRunner:
         self._observer(facts.TurnStarted(now, asked.key, *of_thread, self._journal.record.accepted_at))
         self._sink.extras.begin(self._journal.record.extras, self._journal.attached, self._settings.web)
         self._handle_event(TurnBegun())
-        if self._journal.is_takeover:
-            await self._take_over(self._journal.record)
-        else:
+        left = self._journal.record if self._journal.is_takeover else None
+        if left is None:
             self._around = asyncio.create_task(self._look_around(asked, self._journal.heard))
         self._handle.on_exit(self._cancel_writes_if_stopped)
-        writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
+        writer = asyncio.create_task(self._write(left), name=f"writer {asked.key}")
         writer.add_done_callback(self._task_ended)
         try:
-            await self._consumer.consume(self._journal.record if self._journal.is_takeover else None)
+            await self._listen(left)
             self._observer(facts.AgentLeft(self._now(), asked.key))
             if self._worker is not None and not self._handle.is_gone:
                 await self._worker
@@ -138,10 +138,17 @@ class TurnRunner:
             await self._delivery.posts.tell_asker(THREAD_GONE)
         return ended
 
+    async def _listen(self, left: TurnRecord | None) -> None:
+        """Ask the agent, or go on with what another process `left`. A stop does not wait for Slack."""
+        if left is not None:
+            await self._handle.race(self._is_settled.wait())
+        await self._consumer.consume(left)
+
     async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
         """What goes along with the question. Who stops the turn does not wait for it. Raises NothingToAsk."""
         assert self._around is not None
-        around = await self._handle.race(_result_of(self._around)) or Surroundings()
+        await self._handle.race(asyncio.wait({self._around}))
+        around = self._around.result() if self._around.done() else Surroundings()
         if around.not_given and not (self._question.text or around.files):
             raise NothingToAsk("none of the question's files was given", safe=" ".join(around.not_given))
         await self._journal.sending(baseline, around.heard)
@@ -284,8 +291,11 @@ class TurnRunner:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    async def _write(self) -> None:
-        """Show what waits, one call at a time, until the turn is decided."""
+    async def _write(self, left: TurnRecord | None) -> None:
+        """Show what waits, one call at a time, until the turn is decided. `left`: see `_listen`."""
+        if left is not None:
+            await self._take_over(left)
+            self._is_settled.set()
         while True:
             self._wake.clear()
             waiting, self._ids = self._ids, []
@@ -470,10 +480,6 @@ class TurnRunner:
         self._observer(ended)
         assert gone or machine.state is State.CLOSED
         return ended
-
-
-async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
-    return await asyncio.shield(task)
 
 
 def _soonest(*dues: float | None) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,18 +12,21 @@ from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.faults import METHODS
+from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.words import STOPPED, WATCHING_AFTER_LOSS
 from tests.form_tapes import DONE, ONE, asking, form_in
-from tests.threads.test_watch import slow
+from tests.threads.test_watch import FIRST, slow
 
 WITHIN = 1.0  # second
-LONG = answer(" ".join(f"word{number}" for number in range(200)), seconds=120)
+TEXT = " ".join(f"word{number}" for number in range(200))
+LONG = answer(TEXT, seconds=120)
 
 
-def hang(bot: BotHarness) -> None:
+def hang(bot: BotHarness, methods: Iterable[str] = METHODS) -> None:
     """From now on no call is applied or answered; a caller waits for half a minute."""
-    for method in METHODS:
+    for method in methods:
         bot.workspace.faults.set(method, ["timeout"])
 
 
@@ -37,6 +40,11 @@ async def deliver_in_time(bot: BotHarness) -> None:
     for envelope in bot.workspace.take():
         async with asyncio.timeout(WITHIN):
             assert await bot.deliver([envelope]) == [200]
+
+
+def answers(bot: BotHarness, root: str) -> list[SeenMessage]:
+    """What all people read of the bot."""
+    return [seen for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
 
 
 def cancels(bot: BotHarness) -> int:
@@ -210,37 +218,38 @@ async def test_the_button_that_drops_what_waits_ends_what_has_begun_at_once() ->
         assert bot.outcomes == ["stopped", "stopped"]
 
 
-READS_FIRST = pytest.mark.xfail(
-    raises=TimeoutError,
-    strict=True,
-    reason="who goes on with a turn reads its thread and changes its notes before the agent is told",
-)
-
-
-@READS_FIRST
 @pytest.mark.parametrize("how", [native_stop, word], ids=["native", "word"])
+@pytest.mark.parametrize(
+    "methods",
+    [METHODS - {"auth.test"}, {"conversations.replies"}, {"chat.stopStream"}],
+    ids=["every call", "reading", "stopping"],
+)
 @on_virtual_time
-async def test_a_stop_of_what_was_taken_over_ends_it_at_once(how: Callable[[BotHarness, str], None]) -> None:
+async def test_a_stop_of_what_was_taken_over_ends_it_at_once(
+    methods: Collection[str], how: Callable[[BotHarness, str], None]
+) -> None:
     async with run_bot(LONG, store=MemoryStore(is_durable=True)) as first:
         root = await first.ask("one")
         await asyncio.sleep(20)
         await first.deliver()
         first.life.end_now()
-        hang(first)
-        first.workspace.faults.set("auth.test", [])
+        hang(first, methods)
         async with run_bot(after=first) as bot:
             await asyncio.sleep(4)
             how(bot, root)
             await deliver_in_time(bot)
-            try:
-                await until(lambda: cancels(bot))
-            finally:
-                recover(bot)
-                await bot.idle()
+            await until(lambda: cancels(bot))
+            recover(bot)
+            await bot.idle()
             assert bot.outcomes == ["stopped"]
+            assert cancels(bot) == 1
+            assert bot.workspace.open_streams() == []
+            (shown,) = answers(bot, root)
+            assert TEXT.startswith(shown.text)
+            assert len(shown.text) > 50
+            assert shown.read.endswith(STOPPED)
 
 
-@READS_FIRST
 @pytest.mark.parametrize("how", ["native", "word", "button"])
 @on_virtual_time
 async def test_a_stop_of_a_watched_task_ends_it_at_once(how: str) -> None:
@@ -256,13 +265,15 @@ async def test_a_stop_of_a_watched_task_ends_it_at_once(how: str) -> None:
         else:
             {"native": native_stop, "word": word}[how](bot, root)
         await deliver_in_time(bot)
-        try:
-            await until(lambda: cancels(bot))
-        finally:
-            recover(bot)
-            await bot.idle()
+        await until(lambda: cancels(bot))
+        recover(bot)
+        await bot.idle()
         assert bot.outcomes == ["watched", "stopped"]
         assert cancels(bot) == 1
+        (shown,) = answers(bot, root)
+        assert shown.text == FIRST
+        assert shown.read.endswith(STOPPED)
+        assert WATCHING_AFTER_LOSS not in shown.read
 
 
 @on_virtual_time
