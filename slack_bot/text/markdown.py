@@ -22,16 +22,19 @@ _FENCE_BEGUN = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}})")
 _FENCE_END_BEGUN = re.compile(r"[ \t>]*(?P<run>`+|~+)[ \t]*")
 _BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
-BAR = re.compile(r"(?<!\\)\|")
+BAR = re.compile(r"\|(?<!\\\|)")  # not escaped
 RULE_SIGNS = frozenset("|-: \t")
 _RULE = re.compile(r":?-+:?")
 _LONE = re.compile(r"[#*|>_~`=:+-]+")  # alone at the end of what is shown, it would be drawn as a mark
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
-_MARK = r"(?P<mark>\\?`+|\*+|_+|~+|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>)"
-_ESCAPED = r"\\[!-/:-@\[-_{-~]"  # a backtick behind a backslash is a mark within code
-_MARKS = re.compile(rf"{_MARK}|{_ESCAPED}")  # without words and spaces: five times as fast
-_TOKEN = re.compile(rf"(?P<space>\s+)|{_MARK}|{_ESCAPED}|(?P<word>[^\s`*_~\[\]()<>\\]+)|.")
+# each begins with a sign itself, not with a repetition or a group: so `re` skips the text between at once
+_MARK = (
+    r"(?P<mark>``*|\*\**|__*|~~*|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>"
+    r"|\\(?:`+|[!-/:-@\[-_{-~]))"  # escaped; within code a backtick behind a backslash is a mark
+)
+_MARKS = re.compile(_MARK)
+_TOKEN = re.compile(rf"(?P<space>\s+)|(?P<word>[^\s`*_~\[\]()<>\\]+)|{_MARK}|.")
 # scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, CJK punctuation, kana, Han, full width
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
@@ -337,8 +340,7 @@ class InlineMarks:
 
     def read(self, line: str) -> InlineMarks:
         for found in _MARKS.finditer(line):
-            if found.lastgroup == "mark":
-                self._read(found.group(), line, *found.span())
+            self._read(found.group(), line, *found.span())
         return self
 
     def places(self, line: str, *, after: int = 0) -> Iterator[CutPlace]:
@@ -400,7 +402,7 @@ class InlineMarks:
 
     def _read_address(self, run: str, start: int, end: int) -> None:
         """Within `](...)` only parentheses count: addresses are full of underscores."""
-        if run.endswith("("):
+        if run in ("(", "]("):
             self._push("(", 1, start, end)
         elif run == ")":
             self._close(start, end)
