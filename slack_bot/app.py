@@ -23,6 +23,7 @@ from .features.feature import BotParts, Feature, FeatureWork
 from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.home.listeners import FEATURE as HOME
 from .features.outbound.sender import FEATURE as OUTBOUND
+from .features.push.receiver import PUSH_ADDRESS, PushReceiver
 from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
@@ -34,7 +35,6 @@ from .inbound.forms import FormButtons
 from .inbound.health_server import serving_health
 from .inbound.http_mode import HTTP_ADDRESS, serve_http
 from .inbound.http_server import check_address
-from .inbound.push import PUSH_ADDRESS, PushReceiver
 from .inbound.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
 from .observe.facts import Observer, ToAll, traceparent_of

@@ -76,7 +76,7 @@ OWNED = {
     "slack_bolt": {"inbound", "features", "app", "testing"},
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
-    "jwt": {"inbound"},
+    "jwt": {"features"},
     "authlib": {"agents"},
     "joserfc": {"agents"},
     "prometheus_client": {"observe"},

@@ -1,4 +1,4 @@
-"""The port itself. What it refuses is tested through the handlers (`test_http_mode`, `test_push`)."""
+"""The port itself. What it refuses is tested through the handlers (`test_http_mode`, that of push)."""
 
 from __future__ import annotations
 

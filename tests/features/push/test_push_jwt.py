@@ -17,13 +17,13 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from slack_bot.clock import Clock
 from slack_bot.errors import SettingsError
-from slack_bot.inbound import push_jwt
-from slack_bot.inbound.push import PushReceiver
-from slack_bot.inbound.push_jwt import JwtVerifier
+from slack_bot.features.push import push_jwt
+from slack_bot.features.push.push_jwt import JwtVerifier
+from slack_bot.features.push.receiver import PushReceiver
 from slack_bot.settings.models import PushSettings, SlackSettings
 from slack_bot.testing.harness import free_port
 
-from .test_push import Receiving, post, task
+from .test_receiver import Receiving, post, task
 
 jwt = pytest.importorskip("jwt", reason="PyJWT, an extra, is not installed")
 

@@ -16,12 +16,12 @@ from typing import Protocol, Self, TypeAlias
 from aiohttp import web
 from multidict import CIMultiDictProxy
 
-from ..agents.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
-from ..agents.wire.frames import task_id_of
-from ..clock import Clock
-from ..errors import AgentError, StoreError
-from ..settings.models import PushSettings, SlackSettings
-from .http_server import Handler, keep_open, listening, read_body, refusal, slack_limits
+from ...agents.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
+from ...agents.wire.frames import task_id_of
+from ...clock import Clock
+from ...errors import AgentError, StoreError
+from ...inbound.http_server import Handler, keep_open, listening, read_body, refusal, slack_limits
+from ...settings.models import PushSettings, SlackSettings
 from .push_jwt import JwtVerifier
 
 log = logging.getLogger(__name__)

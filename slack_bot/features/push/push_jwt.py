@@ -15,9 +15,9 @@ from typing import Any
 
 import aiohttp
 
-from ..clock import Clock
-from ..errors import SettingsError
-from ..settings.models import PushSettings
+from ...clock import Clock
+from ...errors import SettingsError
+from ...settings.models import PushSettings
 
 log = logging.getLogger(__name__)
 

@@ -27,8 +27,8 @@ from slack_bot.agents.wire.frames import Received, Snapshot, StatusUpdate, TaskS
 from slack_bot.agents.wire.transport import new_http
 from slack_bot.clock import system_clock
 from slack_bot.errors import AgentFailed, SettingsError, StoreError
+from slack_bot.features.push.receiver import PushReceiver
 from slack_bot.inbound.http_mode import EVENTS_PATH, serve_http
-from slack_bot.inbound.push import PushReceiver
 from slack_bot.observe.health import Health
 from slack_bot.settings.models import AgentSettings, PushSettings, SlackSettings
 from slack_bot.testing.harness import bot_on_network, free_port
