@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -19,11 +19,11 @@ from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.audit.audit_log import FEATURE as AUDIT
-from .features.feature import BotParts, Feature, FeatureWork
+from .features.feature import BotParts, Feature, FeatureWork, RequestReceiver
 from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.home.listeners import FEATURE as HOME
 from .features.outbound.sender import FEATURE as OUTBOUND
-from .features.push.receiver import PUSH_ADDRESS, PushReceiver
+from .features.push.receiver import FEATURE as PUSH
 from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
@@ -44,7 +44,7 @@ from .observe.outage import Outage
 from .settings.channels import ChannelPolicies
 from .settings.config_file import read_config
 from .settings.load import CONFIG, Settings
-from .settings.models import StoreSettings
+from .settings.models import SlackSettings, StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
@@ -52,6 +52,7 @@ from .store.collection import Ages, Collection
 from .store.contracts import Store
 from .store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, THREADS, Profiles
 from .store.stores import StoreOptions, check_store, open_store
+from .threads.ports import CommonParts, ThreadPorts
 from .threads.threads import Threads
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK, AUDIT, TRACES, AGENT_EVENTS]
+FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK, PUSH, AUDIT, TRACES, AGENT_EVENTS]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0
 COLLECTIONS: Sequence[Collection[Any]] = [
@@ -87,6 +88,11 @@ class App:
     backfill: Backfill
     features: Mapping[str, FeatureWork]
     closers: AsyncExitStack
+
+    @property
+    def receivers(self) -> list[RequestReceiver]:
+        """Of the features that take requests from outside."""
+        return [work.receiver for work in self.features.values() if work.receiver is not None]
 
     async def __aenter__(self) -> Self:
         return self
@@ -130,9 +136,7 @@ async def build(
         health.passed(HealthCheck.STORE)
         profiles = Profiles(store)
         if slack_session is None:
-            # without aiohttp's limit of 100 connections: answers are long
-            slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
-            stack.push_async_callback(slack_session.close)
+            slack_session = await stack.enter_async_context(_new_session())
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock, health, profiles, partial(traceparent_of, observers))
         agent.load_profile(await profiles.profile(agent.name))
@@ -142,16 +146,17 @@ async def build(
         retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
         api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-        threads = Threads(agent, store, api, settings, policies, clock, observers, health)
+        common = CommonParts(
+            settings=settings, policies=policies, clock=clock, observer=observers, health=health, store=store,
+            agent=agent, api=api,
+        )  # fmt: skip
+        threads = Threads(common, _thread_ports(common))
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, threads.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         web = http if http_transport else await stack.enter_async_context(AsyncClient())
-        parts = BotParts(
-            settings=settings, clock=clock, observer=observers, store=store, agent=agent, api=api,
-            threads=threads, hourly=hourly, authorize=authorize, http=web,
-        )  # fmt: skip
+        parts = BotParts(common, threads=threads, hourly=hourly, authorize=authorize, http=web)
         features = _start_features(parts, bolt, access, observers, stack)
         (listeners := SlackListeners(threads, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
@@ -160,6 +165,19 @@ async def build(
             authorize=authorize, policies=policies, threads=threads, bolt=bolt, health=health,
             backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
+
+
+def _new_session() -> aiohttp.ClientSession:
+    """Without aiohttp's limit of 100 connections: answers are long."""
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+
+
+def _thread_ports(common: CommonParts) -> ThreadPorts:
+    ports = ThreadPorts()
+    for feature in FEATURES:
+        if feature.serve_threads is not None:
+            ports = feature.serve_threads(common, ports)
+    return ports
 
 
 def _start_features(
@@ -250,8 +268,9 @@ async def serve(
 
     Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
-    slack, registry = app.settings.slack, app.threads.registry
-    push = await PushReceiver.new(app.settings.push, registry.push_watch, registry.on_hint, app.clock)
+    slack, receivers = app.settings.slack, app.receivers
+    for receiver in receivers:
+        await receiver.prepare()
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     checking = asyncio.create_task(_check_store(app), name="store check")
     watching = asyncio.create_task(app.threads.wait_for_broken_store(), name="store health")
@@ -273,7 +292,7 @@ async def serve(
     health = app.health
     try:
         if http:
-            others = push.routes if push else None
+            others = {path: handler for each in receivers for path, handler in each.routes.items()}
             now = app.clock.wall
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
@@ -281,13 +300,21 @@ async def serve(
             socket = SocketConnections(
                 app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
             )
-            async with push.listening(slack) if push else nullcontext():
+            async with _ports_open(receivers, slack):
                 await socket.serve(stop)
     finally:
         for task in tasks:
             task.cancel()
     if watching.done():
         raise watching.result()
+
+
+@asynccontextmanager
+async def _ports_open(receivers: Iterable[RequestReceiver], slack: SlackSettings) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for receiver in receivers:
+            await stack.enter_async_context(receiver.listening(slack))
+        yield
 
 
 async def _clean_up(app: App) -> None:
@@ -369,8 +396,9 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
             stack.enter_context(_running(metrics.measure_loop()))
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
-        elif settings.push.public_url is not None:
-            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port, wait)
+        else:
+            for receiver in app.receivers:
+                await receiver.check_port(wait)
         await check_slack(app)
         await check_agent(app)
         await app.threads.replicas.start()

@@ -315,15 +315,17 @@ class Conversation:
         self._watches[turn.key] = watch, task
 
     async def _watch_until_news(self, watch: TaskWatch, turn: TurnRecord) -> None:
-        if (target := watch.new_target()) is not None:
+        news = self._parts.news
+        if (target := news.new_target(turn)) is not None:
             offered = replace(turn, push_id=target.push_id, push_hash=target.secret_hash)
             self.tell(c.PushOffer(offered))
             await self._parts.journal.keep(offered)
-            if await watch.offer(target):
+            if await news.offer(turn, target):
                 turn = offered
             else:
                 self.tell(c.PushOffer(turn))
-        note = await watch.wait_for_news()
+        note = await watch.wait_for_news(is_offered=turn.push_id is not None)
+        await news.withdraw(turn)
         del self._watches[turn.key]
         self.tell(c.News(turn) if note is None else c.WatchFailure(turn, note))
 

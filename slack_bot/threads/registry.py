@@ -21,7 +21,6 @@ from .conversation import Conversation
 from .leases import Leases, SignalKind
 from .line import Rules
 from .turn_run import TurnParts
-from .watch import WatchedPush, watched_push
 
 _log = logging.getLogger(__name__)
 
@@ -186,14 +185,13 @@ class Registry:
 
     # -- what agents and Slack send
 
-    async def push_watch(self, push_id: str) -> WatchedPush | None:
-        """The watch whose agent posts to this id, here or at another process. Raises StoreError."""
+    async def watched_turn(self, push_id: str) -> TurnRecord | None:
+        """The turn whose agent posts to this id, here or at another process. Raises StoreError."""
         watched = [turn for each in self for turn in each.line.watched.values()]
         for turn in watched:
             if turn.push_id == push_id:
-                return watched_push(turn)
-        known = await self._store.watched(push_id) if self._leases.is_shared else None
-        return None if known is None else watched_push(known)
+                return turn
+        return await self._store.watched(push_id) if self._leases.is_shared else None
 
     async def on_hint(self, push_id: str) -> None:
         """An agent says that there is news of a watched task."""

@@ -3,16 +3,8 @@
 import asyncio
 import logging
 
-from ..agents.agent import Agent
-from ..clock import Clock
 from ..errors import StoreError
-from ..observe.facts import Observer
-from ..observe.health import Health
-from ..settings.channels import ChannelPolicies
-from ..settings.load import Settings
-from ..slack.api import SlackApi
 from ..slack.stream_starts import StreamStartTracker
-from ..store.contracts import Store
 from .background import TaskSet, wait_for_tasks
 from .context import ThreadContext
 from .follow import FollowedThreads
@@ -22,6 +14,7 @@ from .intake import Intake
 from .journal import Journal
 from .leases import Leases
 from .notices import Notices
+from .ports import CommonParts, ThreadPorts
 from .refusals import Refusals
 from .registry import Registry
 from .replicas import Replicas
@@ -36,23 +29,13 @@ _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets so
 class Threads:
     """All parts of the room. One for a process."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        store: Store,
-        api: SlackApi,
-        settings: Settings,
-        policies: ChannelPolicies,
-        clock: Clock,
-        observer: Observer,
-        health: Health,
-    ) -> None:
+    def __init__(self, common: CommonParts, ports: ThreadPorts) -> None:
         self._turns, self._background = TaskSet(), TaskSet()
-        turns, background, starts = (
-            settings.turns,
-            self._background,
-            StreamStartTracker(self._background.spawn),
-        )
+        settings, policies = common.settings, common.policies
+        agent, store, api = common.agent, common.store, common.api
+        clock, observer = common.clock, common.observer
+        turns, background = settings.turns, self._background
+        starts = StreamStartTracker(background.spawn)
         leases = Leases(store, clock.wall)
         journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
         notices = Notices(api, settings.stream, policies, clock, observer, journal, starts, store)
@@ -65,16 +48,16 @@ class Threads:
         parts = TurnParts(
             agent=agent, store=store, settings=settings, clock=clock, observer=observer, journal=journal,
             notices=notices, follow=self.follow, forms=self.forms, context=self.context,
-            learned=LearnedFacts(store, clock), background=background,
+            learned=LearnedFacts(store, clock), news=ports.news, background=background,
         )  # fmt: skip
         self._journal, self.notices = journal, notices
         self.registry = Registry(parts, leases, policies, starts, self._turns)
         self.replicas = Replicas(
-            store, leases, self.registry, background, health, settings.slack.backfill_after
+            store, leases, self.registry, background, common.health, settings.slack.backfill_after
         )
         self.intake = Intake(
             store=store, registry=self.registry, journal=journal, settings=settings,
-            clock=clock, observer=observer, health=health, background=background,
+            clock=clock, observer=observer, health=common.health, background=background,
         )  # fmt: skip
         self.refusals = Refusals(notices, clock, observer, background)
         self.form_presses = FormPresses(store, notices, access, clock, self.intake)

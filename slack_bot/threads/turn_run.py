@@ -30,6 +30,7 @@ from .follow import FollowedThreads
 from .form_handler import FormHandler
 from .journal import Journal, TurnJournal
 from .notices import Notices
+from .ports import NewsOffers
 from .runner import TurnRunner
 
 log = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class TurnParts:
     forms: FormHandler
     context: ThreadContext
     learned: LearnedFacts
+    news: NewsOffers
     background: TaskSet
 
 

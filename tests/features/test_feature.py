@@ -56,10 +56,40 @@ asyncio.run(story())
 """A bot that runs with every feature switched on, and is asked something."""
 
 
-def story(folder: Path) -> object:
-    """What a bot of the package in `folder` does: its thread, its features, whether a trace is made."""
+WATCHED = """
+import asyncio, json
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.tape.builders import chunk, status, task
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+SLOW = Tape({"wire": "0.3"}, (
+    Moment(0.1, event=task()),
+    Moment(0.5, event=chunk("The first. ")),
+    Moment(7200.0, event=chunk("The last.")),
+    Moment(7200.1, event=status("completed")),
+    Moment(7200.2, end="closed"),
+))
+
+@on_virtual_time
+async def story():
+    async with run_bot(SLOW, cut_after=2, **{"push.public_url": "https://bot.example"}) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        while len(bot.outcomes) == 1:
+            await asyncio.sleep(60.0)
+            await bot.idle()
+        print(json.dumps(bot.outcomes))
+
+story()
+"""
+"""A bot whose agent outlives the stream of its answer."""
+
+
+def tell(story: str, folder: Path) -> object:
+    """What `story` prints, with the package in `folder`."""
     done = subprocess.run(
-        [sys.executable, "-c", STORY],
+        [sys.executable, "-c", story],
         cwd=folder,
         env={**os.environ, "OTEL_TRACES_SAMPLER": "always_off"},  # nobody takes them
         capture_output=True,
@@ -70,6 +100,17 @@ def story(folder: Path) -> object:
     return json.loads(done.stdout)
 
 
+def take_out(name: str, folder: Path) -> None:
+    """Put the package into `folder`, without this feature; "": with all."""
+    copy = folder / "slack_bot"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.pyc.*"))  # which others are writing
+    if name:
+        shutil.rmtree(copy / "features" / name)
+        app = copy / "app.py"
+        source = re.sub(rf"from \.features\.{name}\..*\n", "", app.read_text("utf-8"))
+        app.write_text(re.sub(rf"\b{name.upper()}\b(, )?", "", source), "utf-8")
+
+
 def has_audit(folder: Path) -> bool:
     return any(folder.glob("audit-*.jsonl"))
 
@@ -77,13 +118,12 @@ def has_audit(folder: Path) -> bool:
 @pytest.mark.parametrize("name", ["", *(feature.name for feature in FEATURES)])
 def test_the_bot_answers_without_a_feature(name: str, tmp_path: Path) -> None:
     """And with all of them, of which only those that are there have done their work."""
-    copy = tmp_path / "slack_bot"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.pyc.*"))  # which others are writing
-    if name:
-        shutil.rmtree(copy / "features" / name)
-        app = copy / "app.py"
-        source = re.sub(rf"from \.features\.{name}\..*\n", "", app.read_text("utf-8"))
-        app.write_text(re.sub(rf"\b{name.upper()}\b(, )?", "", source), "utf-8")
+    take_out(name, tmp_path)
     others = [feature.name for feature in FEATURES if feature.name != name]
-    assert story(tmp_path) == [["Hello."], others, name != "traces"]
+    assert tell(STORY, tmp_path) == [["Hello."], others, name != "traces"]
     assert has_audit(tmp_path) is (name != "audit")
+
+
+def test_without_push_a_watched_task_is_polled(tmp_path: Path) -> None:
+    take_out("push", tmp_path)
+    assert tell(WATCHED, tmp_path) == ["watched", "answered"]

@@ -22,7 +22,7 @@ SHAPE = {
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 193,
+    "words of manner": 192,
 }
 WALKS = {
     "mention": {
@@ -31,7 +31,7 @@ WALKS = {
     "chunk": {"files": 36, "rooms": 6, "moves between files": 143, "moves between rooms": 57, "climbs": 14},
     "press": {"files": 64, "rooms": 9, "moves between files": 249, "moves between rooms": 101, "climbs": 16},
     "takeover": {
-        "files": 104, "rooms": 11, "moves between files": 2394, "moves between rooms": 639, "climbs": 104,
+        "files": 105, "rooms": 11, "moves between files": 2397, "moves between rooms": 641, "climbs": 104,
     },
 }  # fmt: skip
 

@@ -106,13 +106,14 @@ class EventKeeper:
 
 def start(bot: BotParts) -> FeatureWork:
     """Keeps them, where the settings say how many bytes of a turn."""
-    kept, agent = bot.settings.store, bot.agent
+    common = bot.common
+    kept = common.settings.store
     if not kept.event_bytes:
         return FeatureWork()
     keeper = EventKeeper(
-        bot.store,
-        bot.clock,
-        lambda: (*secrets_of(bot.settings), *agent.secrets),
+        common.store,
+        common.clock,
+        lambda: (*secrets_of(common.settings), *common.agent.secrets),
         interval=kept.checkpoint_interval,
         most_bytes=kept.event_bytes,
     )

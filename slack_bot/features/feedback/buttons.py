@@ -84,12 +84,13 @@ def _why(values: Mapping[str, Any]) -> Why:
 
 def start(bot: BotParts) -> FeatureWork:
     """Takes what people say of answers, and sends it on."""
-    settings = bot.settings
+    common = bot.common
+    settings, clock = common.settings, common.clock
     turn_age = settings.store.turn_days * _DAY
     collector = FeedbackCollector(
-        bot.store, bot.api, settings.feedback, bot.clock, bot.threads.intake.accept, turn_age
+        common.store, common.api, settings.feedback, clock, bot.threads.intake.accept, turn_age
     )
-    sender = FeedbackSender(bot.store, settings.feedback, bot.clock, bot.observer, bot.http)
+    sender = FeedbackSender(common.store, settings.feedback, clock, common.observer, bot.http)
     return FeatureWork(tuple(FeedbackButtons(collector, bot.hourly).buttons()), run=sender.run)
 
 

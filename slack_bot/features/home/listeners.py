@@ -69,7 +69,8 @@ class HomeListeners:
 
 def start(bot: BotParts) -> FeatureWork:
     """Shows the Home tab, suggests questions, and stops them there."""
-    home = Home(bot.agent, bot.store, bot.api, bot.settings.slack)
+    common = bot.common
+    home = Home(common.agent, common.store, common.api, common.settings.slack)
     listeners = HomeListeners(home, bot.threads)
     return FeatureWork(tuple(listeners.buttons()), listeners.register)
 

@@ -182,7 +182,8 @@ def _refused(failed: CallFailed, where: str) -> SlackError:
 
 def start(bot: BotParts) -> FeatureWork:
     """Posts what `slack-bot say` and others left in the store."""
-    sender = OutboundSender(bot.store, bot.threads, bot.authorize, bot.settings, bot.clock)
+    common = bot.common
+    sender = OutboundSender(common.store, bot.threads, bot.authorize, common.settings, common.clock)
     return FeatureWork(run=sender.run)
 
 

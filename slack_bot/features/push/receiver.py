@@ -11,35 +11,45 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol, Self, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
 from aiohttp import web
 from multidict import CIMultiDictProxy
 
 from ...agents.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
 from ...agents.wire.frames import task_id_of
-from ...clock import Clock
 from ...errors import AgentError, StoreError
-from ...inbound.http_server import Handler, keep_open, listening, read_body, refusal, slack_limits
+from ...inbound.http_server import (
+    Handler,
+    check_address,
+    keep_open,
+    listening,
+    read_body,
+    refusal,
+    slack_limits,
+)
 from ...settings.models import PushSettings, SlackSettings
+from ...threads.ports import CommonParts, ThreadPorts
+from ...threads.registry import Registry
+from ..feature import BotParts, Feature, FeatureWork
+from .offers import PushOffers
 from .push_jwt import JwtVerifier
 
 log = logging.getLogger(__name__)
 
-PUSH_ADDRESS = "SLACK_BOT_PUSH__"
-"""What the names of the settings of the port begin with."""
-
+_ADDRESS = "SLACK_BOT_PUSH__"  # what the names of the settings of the port begin with
 _TOKEN_HEADERS = ("X-A2A-Notification-Token", "A2A-Notification-Token")
 _MEDIA_TYPES = ("application/json", "application/a2a+json")
 
 
-class PushWatch(Protocol):
+@dataclass(frozen=True, slots=True)
+class PushWatch:
     """A watched task, and the hash (`PushTarget.secret_hash`) of the secret that its agent got."""
 
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def secret_hash(self) -> str: ...
+    task_id: str
+    secret_hash: str
 
 
 FindPushWatch: TypeAlias = Callable[[str], Awaitable[PushWatch | None]]
@@ -59,31 +69,24 @@ class PushReceiver:
         self._settings, self._find_watch = settings, find_watch
         self._on_hint, self._verifier = on_hint, verifier
 
-    @classmethod
-    async def new(
-        cls,
-        settings: PushSettings,
-        find_watch: FindPushWatch,
-        on_hint: Callable[[str], Awaitable[None]],
-        clock: Clock,
-    ) -> Self | None:
-        """None where no address is set. SettingsError: the keys cannot be used."""
-        if settings.public_url is None:
-            return None
-        verifier = None if settings.jwks is None else JwtVerifier(settings, clock)
-        if verifier is not None:
-            await verifier.check()
-        return cls(settings, find_watch, on_hint, verifier)
-
     @property
     def routes(self) -> Mapping[str, Handler]:
         return {PUSH_PATH: self._handle}
+
+    async def check_port(self, wait: float) -> None:
+        """Another process that has the port gets `wait` seconds to end. SettingsError: it is taken."""
+        await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
+
+    async def prepare(self) -> None:
+        """SettingsError: the keys cannot be used."""
+        if self._verifier is not None:
+            await self._verifier.check()
 
     @asynccontextmanager
     async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
         """Serve on a port of its own meanwhile, with the limits of HTTP mode. SettingsError: it is taken."""
         settings = self._settings
-        async with listening(self.routes, slack_limits(slack), PUSH_ADDRESS, settings.host, settings.port):
+        async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):
             log.info("waiting for agents at http://%s:%s%s", settings.host, settings.port, PUSH_PATH)
             yield
 
@@ -154,3 +157,29 @@ def _bearers(headers: CIMultiDictProxy[str]) -> list[str]:
 
 def _matches(token: str, watch: PushWatch) -> bool:
     return hmac.compare_digest(hash_secret(token), watch.secret_hash)
+
+
+async def _watch_of(registry: Registry, push_id: str) -> PushWatch | None:
+    turn = await registry.watched_turn(push_id)
+    if turn is None or turn.task_id is None or turn.push_hash is None:
+        return None
+    return PushWatch(turn.task_id, turn.push_hash)
+
+
+def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
+    """Agents may post, where the settings have the address at which they reach the bot."""
+    url = common.settings.push.public_url
+    return ports if url is None else replace(ports, news=PushOffers(common.agent, url))
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Takes the posts, where agents may post."""
+    settings, registry = bot.common.settings.push, bot.threads.registry
+    if settings.public_url is None:
+        return FeatureWork()
+    verifier = None if settings.jwks is None else JwtVerifier(settings, bot.common.clock)
+    find_watch = partial(_watch_of, registry)
+    return FeatureWork(receiver=PushReceiver(settings, find_watch, registry.on_hint, verifier))
+
+
+FEATURE = Feature("push", start, serve_threads)

@@ -21,7 +21,7 @@ from slack_bot.features.push import push_jwt
 from slack_bot.features.push.push_jwt import JwtVerifier
 from slack_bot.features.push.receiver import PushReceiver
 from slack_bot.settings.models import PushSettings, SlackSettings
-from slack_bot.testing.harness import free_port
+from slack_bot.testing.harness import bot_on_network, free_port
 
 from .test_receiver import Receiving, post, task
 
@@ -219,13 +219,13 @@ async def test_a_file_that_is_no_key_set_is_one_sentence(
 
 
 async def test_a_receiver_begins_with_its_keys_or_not_at_all(tmp_path: Path) -> None:
-    here, missing = Receiving(0), str(tmp_path / "keys.json")
-    assert await PushReceiver.new(PushSettings(), here.push_watch, here.on_hint, Time().clock) is None
-    without = PushSettings(public_url="https://bot.example")
-    assert await PushReceiver.new(without, here.push_watch, here.on_hint, Time().clock) is not None
-    settings = without.model_copy(update={"jwks": missing, "jwt_issuer": ISSUER})
+    settings = {"push.public_url": "https://bot.example", "push.host": "127.0.0.1", "push.port": free_port()}
+    async with bot_on_network(**settings):
+        pass
+    settings |= {"push.jwks": str(tmp_path / "keys.json"), "push.jwt_issuer": ISSUER}
     with pytest.raises(SettingsError, match="cannot be read"):
-        await PushReceiver.new(settings, here.push_watch, here.on_hint, Time().clock)
+        async with bot_on_network(**settings):
+            pytest.fail("there are no keys")
 
 
 async def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from slack_bot.agents.wire.frames import Received, Snapshot, StatusUpdate, TaskS
 from slack_bot.agents.wire.transport import new_http
 from slack_bot.clock import system_clock
 from slack_bot.errors import AgentFailed, SettingsError, StoreError
-from slack_bot.features.push.receiver import PushReceiver
+from slack_bot.features.push.receiver import PushReceiver, PushWatch
 from slack_bot.inbound.http_mode import EVENTS_PATH, serve_http
 from slack_bot.observe.health import Health
 from slack_bot.settings.models import AgentSettings, PushSettings, SlackSettings
@@ -38,25 +38,17 @@ JSON = {"Content-Type": "application/json"}
 FIRST, SECOND, THIRD = "X-A2A-Notification-Token", "A2A-Notification-Token", "Authorization"
 
 
-@dataclass(frozen=True)
-class Watch:
-    """What is stored of a watch."""
-
-    task_id: str
-    secret_hash: str
-
-
 @dataclass
 class Receiving:
     """A receiver, the watches it knows, and the ids of those that it got a hint for."""
 
     port: int
-    watches: dict[str, Watch] = field(default_factory=dict)
+    watches: dict[str, PushWatch] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
     hinted: asyncio.Event = field(default_factory=asyncio.Event)
     broken: bool = False
 
-    async def push_watch(self, push_id: str) -> Watch | None:
+    async def push_watch(self, push_id: str) -> PushWatch | None:
         if self.broken:
             raise StoreError("the store is away")
         return self.watches.get(push_id)
@@ -68,7 +60,7 @@ class Receiving:
     def watch(self, task_id: str) -> PushTarget:
         """A new watch of a task."""
         target = PushTarget.new(f"http://127.0.0.1:{self.port}/")
-        self.watches[target.push_id] = Watch(task_id, target.secret_hash)
+        self.watches[target.push_id] = PushWatch(task_id, target.secret_hash)
         return target
 
 

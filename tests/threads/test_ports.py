@@ -1,0 +1,16 @@
+"""What a bot without a feature does in its place. Whole bots without one are in `tests/features`."""
+
+from __future__ import annotations
+
+from slack_bot.agents.push_target import PushTarget
+from slack_bot.threads.ports import ThreadPorts
+from slack_bot.turn.progress import TurnRecord
+from slack_bot.turn.record import Question, ThreadKey
+
+QUESTION = Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "hi")
+
+
+async def test_no_agent_is_told_where_to_post() -> None:
+    news, turn = ThreadPorts().news, TurnRecord(QUESTION, 1.0, task_id="t")
+    assert news.new_target(turn) is None
+    assert await news.offer(turn, PushTarget.new("https://bot.example")) is False
