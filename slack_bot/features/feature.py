@@ -2,7 +2,7 @@
 beside the answers. `app` has the list of all; what is taken out of it is gone.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from ..inbound.authorizer import Authorize
 from ..inbound.buttons import Button
 from ..inbound.http_server import Handler
 from ..observe.facts import Observer
+from ..observe.findings import Diagnosis
 from ..settings.load import Settings
 from ..settings.models import SlackSettings
 from ..store.collection import Collection
@@ -70,12 +71,12 @@ class FeatureWork:
 
 @dataclass(frozen=True, slots=True)
 class SettingsCheck:
-    """What `doctor` looks at. `look` returns what works, "" if it is switched off, and raises SettingsError.
+    """What `doctor` looks at. `look` gives what it finds, nothing if it is off; raises SettingsError.
 
     `needed`: the settings without which it cannot look, in the section that has the name of the feature.
     """
 
-    look: Callable[[Settings], str]
+    look: Callable[[Settings], AsyncIterator[Diagnosis]]
     needed: tuple[str, ...]
 
 

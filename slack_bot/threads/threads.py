@@ -32,14 +32,14 @@ class Threads:
     def __init__(self, common: CommonParts, ports: ThreadPorts) -> None:
         self._turns, self._background = TaskSet(), TaskSet()
         settings, policies = common.settings, common.policies
-        agent, store, api = common.agent, common.store, common.api
+        agent, store = common.agent, common.store
         clock, observer = common.clock, common.observer
         turns, background = settings.turns, self._background
         starts = StreamStartTracker(background.spawn)
         leases = Leases(store, clock.wall)
         journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
-        notices = Notices(api, settings.stream, policies, clock, observer, journal, starts, store)
-        self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
+        notices = Notices(common.api, settings.stream, policies, clock, observer, journal, starts, store)
+        self.context = ThreadContext(agent.name, common.api, store, settings, policies, clock)
         self.follow = FollowedThreads(
             store, policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 from ...clock import Clock
 from ...errors import SettingsError
 from ...observe import facts
+from ...observe.findings import Diagnosis, ok
 from ...settings.load import Settings
 from ...settings.observe import AuditSettings
 from ...turn.progress import TurnRecord
@@ -167,12 +168,11 @@ def observe(settings: Settings, _: Clock) -> AbstractAsyncContextManager[AuditLo
     return _written(settings.audit) if settings.audit.path else None
 
 
-def check(settings: Settings) -> str:
+async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     """That its lines can be written."""
-    if not settings.audit.path:
-        return ""
-    AuditLog(settings.audit)
-    return f"it is written to {settings.audit.path}"
+    if settings.audit.path:
+        AuditLog(settings.audit)
+        yield ok("audit", f"it is written to {settings.audit.path}")
 
 
 FEATURE = Feature("audit", observe=observe, check=SettingsCheck(check, ("path",)))

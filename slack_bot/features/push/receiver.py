@@ -33,7 +33,8 @@ from ...inbound.http_server import (
 from ...settings.models import PushSettings, SlackSettings
 from ...threads.ports import CommonParts, ThreadPorts
 from ...threads.registry import Registry
-from ..feature import BotParts, Feature, FeatureWork
+from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
+from .address_check import check
 from .offers import PushOffers
 from .push_jwt import JwtVerifier
 
@@ -182,4 +183,4 @@ def start(bot: BotParts) -> FeatureWork:
     return FeatureWork(receiver=PushReceiver(settings, find_watch, registry.on_hint, verifier))
 
 
-FEATURE = Feature("push", start, serve_threads)
+FEATURE = Feature("push", start, serve_threads, check=SettingsCheck(check, ("public_url", "jwks")))

@@ -17,6 +17,7 @@ from ...app import FEATURES
 from ...clock import Clock, system_clock
 from ...errors import SettingsError
 from ...manifest import Permission, Wants, wanted
+from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
 from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_config
 from ...settings.load import Settings, read
@@ -24,12 +25,10 @@ from ...settings.models import SlackSettings
 from ...settings.names import SettingPath
 from ...slack.api import new_web_client
 from ...turn.people import PERSON_ID
-from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
 from .other_checks import (
     check_agent,
     check_feature,
     check_health,
-    check_push,
     check_store,
     workspace_findings,
 )
@@ -43,7 +42,6 @@ _NEEDED = {
     "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts", "card_keys"),
     "store": ("url",),
     "health": ("host", "port"),
-    "push": ("public_url", "jwks"),
     **{feature.name: feature.check.needed for feature in FEATURES if feature.check is not None},
 }
 """The settings without which a part cannot be looked at."""
@@ -117,7 +115,6 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             ("store", check_store(settings, clock)),
             ("store", workspace_findings(app, settings, clock)),
             ("health", check_health(settings.health)),
-            ("push", check_push(settings.push)),
             *((each.name, check_feature(each.name, each.check, settings)) for each in FEATURES if each.check),
         ):
             if _is_unread(section, unread):

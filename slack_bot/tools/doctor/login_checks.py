@@ -11,8 +11,8 @@ from ...agents.wire.certificate import Certificate
 from ...agents.wire.token_endpoint import token_source
 from ...clock import Clock
 from ...errors import AgentRefused, SettingsError, TokenRefused, TokenUnavailable
+from ...observe.findings import Diagnosis, failed, ok, split, warning
 from ...settings.models import AgentSettings, ClientSettings
-from .findings import Diagnosis, failed, ok, split, warning
 
 _PREFIX = "SLACK_BOT_AGENT__CLIENT__"
 _SCOPE = (

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import shutil
-import socket
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -35,14 +32,14 @@ from ...features.feature import SettingsCheck
 from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
+from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from ...settings.load import Settings
-from ...settings.models import AgentSettings, HealthSettings, PushSettings, StoreSettings
+from ...settings.models import AgentSettings, HealthSettings, StoreSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
 from ...store.stores import open_admin, opener_of
 from ...store_kinds import store_kind
-from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
@@ -225,12 +222,10 @@ def _file(path: Path) -> list[Diagnosis]:
 async def check_feature(name: str, check: SettingsCheck, settings: Settings) -> AsyncIterator[Diagnosis]:
     """What a feature finds out about its own settings."""
     try:
-        works = check.look(settings)
+        async for finding in check.look(settings):
+            yield finding
     except SettingsError as error:
         yield split(name, str(error))
-    else:
-        if works:
-            yield ok(name, works)
 
 
 async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
@@ -287,22 +282,3 @@ async def _is_bot(health: HealthSettings) -> bool:
             return bool(await response.json() == ALIVE)
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
         return False
-
-
-async def check_push(push: PushSettings) -> AsyncIterator[Diagnosis]:
-    """The address at which agents post news."""
-    if push.public_url is None:
-        return
-    parts = urlsplit(push.public_url)
-    host = parts.hostname or ""
-    try:
-        await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError:
-        remedy = "check SLACK_BOT_PUSH__PUBLIC_URL"
-        yield failed("push address", f"nobody knows the host {host}", remedy)
-        return
-    if parts.scheme != "https":
-        text = "SLACK_BOT_PUSH__PUBLIC_URL is not https: what agents post can be read on its way"
-        yield warning("push address", text, "put a proxy with TLS in front of it")
-        return
-    yield ok("push address", f"{host} is known; that agents reach it shows with their first post")

@@ -11,9 +11,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ...clock import Clock
+from ...observe.findings import Diagnosis, failed, ok, unknown, warning
 from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...slack.readback import draws_tables
-from .findings import Diagnosis, failed, ok, unknown, warning
 from .slack_checks import SlackApp
 
 _HELLO = "I am checking what this workspace offers me. The messages below are gone in a moment."

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...clock import Clock
 from ...errors import SettingsError, StoreError
+from ...observe.findings import Diagnosis, failed, split, unknown, warning
 from ...settings.models import GovernorSettings, StoreSettings
-from .findings import Diagnosis, failed, split, unknown, warning
 
 _SLOW = 0.05  # seconds for Redis to answer
 

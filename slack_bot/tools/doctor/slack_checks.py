@@ -19,9 +19,9 @@ from ...clock import Clock
 from ...errors import SlackError
 from ...inbound.authorizer import call_or_raise
 from ...manifest import Permission, manifest_of
+from ...observe.findings import Diagnosis, failed, ok, split, unknown, warning
 from ...settings.models import SlackSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
-from .findings import Diagnosis, failed, ok, split, unknown, warning
 
 _HELLO = 10.0  # seconds
 _SKEW = 60.0  # seconds; Slack's signatures are good for 300

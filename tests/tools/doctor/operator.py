@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from slack_bot.clock import Clock, system_clock
+from slack_bot.observe.findings import Diagnosis, DiagnosisState
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, CONFIG_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.tools.doctor import doctor
-from slack_bot.tools.doctor.findings import Diagnosis, DiagnosisState
 
 OK, WARNING, FAILED, UNKNOWN = DiagnosisState
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slack_bot.tools.doctor.findings import DiagnosisState, split
+from slack_bot.observe.findings import DiagnosisState, split
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def unknown(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosi
 def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:
     """A problem in our words: what is wrong, and behind a semicolon or else a colon the remedy.
 
-    `otherwise`: the remedy where there is none.
+    `otherwise`: the remedy of a problem without one.
     """
     text, _, remedy = problem.partition("; ") if "; " in problem else problem.partition(": ")
     return failed(check, text, remedy.rstrip(".") or otherwise)
