@@ -117,8 +117,8 @@ class SlackSettings(SettingsSection):
     allowed_bots: Annotated[Texts, _BOTS] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
-    lookup_timeout: float = Field(default=1.5, gt=0)
-    """Seconds to find out who somebody is. Slack wants its acknowledgement within 3."""
+    lookup_timeout: float = Field(default=0.8, gt=0)
+    """Seconds to find out who somebody is, before what they did is acknowledged; Slack waits for 3."""
     lookup_ttl: float = Field(default=3600.0, ge=0)
     """Seconds for which that is believed."""
     lookup_retry: float = Field(default=300.0, ge=0)

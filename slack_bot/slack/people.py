@@ -13,11 +13,15 @@ _MOST = 10_000  # answers; beyond it the oldest is dropped
 
 
 class People:
-    """Reads of people. None: Slack does not say, or not in time; it is not asked again for a while."""
+    """Reads of people. None: Slack does not say, or not in time; it is not asked again for a while.
+
+    An answer that comes too late counts for who asks after it.
+    """
 
     def __init__(self, api: SlackApi, settings: SlackSettings, clock: Clock) -> None:
         self._api, self._settings, self._clock = api, settings, clock
         self._known: dict[tuple[str, ...], tuple[Mapping[str, Any] | None, float]] = {}
+        self._reads: dict[tuple[str, ...], asyncio.Task[Mapping[str, Any] | None]] = {}  # under way
 
     async def user(self, user: str) -> Mapping[str, Any] | None:
         """The `user` of `users.info`."""
@@ -43,15 +47,29 @@ class People:
         if now < until:
             return known
         self._known.pop(key, None)
+        if key not in self._reads:
+            self._reads[key] = asyncio.create_task(self._read(key, method, args), name=f"read {key}")
+        read, timeout = self._reads[key], self._settings.lookup_timeout
+        await asyncio.wait({read}, timeout=timeout)
+        if read.done():
+            return read.result()
+        self._remember(key, None)
+        return None
+
+    async def _read(
+        self, key: tuple[str, ...], method: str, args: Mapping[str, str]
+    ) -> Mapping[str, Any] | None:
         try:
-            async with asyncio.timeout(self._settings.lookup_timeout):
-                result = await self._api.call(method, args, patience=self._settings.lookup_timeout)
-        except TimeoutError:
-            found = None
-        else:
-            found = None if isinstance(result, CallFailed) else result.data
+            result = await self._api.call(method, args, patience=self._settings.lookup_timeout)
+        finally:
+            del self._reads[key]
+        found = None if isinstance(result, CallFailed) else result.data
+        if found is not None or key not in self._known:
+            self._remember(key, found)
+        return found
+
+    def _remember(self, key: tuple[str, ...], found: Mapping[str, Any] | None) -> None:
         ttl = self._settings.lookup_ttl if found is not None else self._settings.lookup_retry
         self._known[key] = found, self._clock.monotonic() + ttl
         if len(self._known) > _MOST:
             del self._known[next(iter(self._known))]
-        return found

@@ -3,6 +3,7 @@
 What is typed in the thread answers a form as well, when its turn comes. Buttons are in `form_presses`.
 """
 
+import asyncio
 import logging
 from dataclasses import replace
 from typing import Any
@@ -60,9 +61,10 @@ class FormAccess:
             return None if is_asker else NOT_YOURS_TO_ANSWER
         if user in approvers:
             return None
-        for group in approvers:
-            if group.startswith("S") and user in (await self._groups.members(group) or ()):
-                return None
+        groups = [each for each in approvers if each.startswith("S")]
+        members = await asyncio.gather(*map(self._groups.members, groups))
+        if any(user in each for each in members if each is not None):
+            return None
         return NOT_AN_APPROVER if is_approval else NOT_YOURS_TO_ANSWER
 
     def has_approvers(self, thread: ThreadKey) -> bool:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, run_bot, wait_until
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.faults import METHODS
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.text.words import STOPPED, WATCHING_AFTER_LOSS
-from tests.form_tapes import DONE, ONE, asking, form_in
+from slack_bot.text.words import ASKER_IS_UNKNOWN, STOPPED, WATCHING_AFTER_LOSS
+from tests.form_tapes import DONE, ONE, approval, asking, form_in
 from tests.threads.test_watch import FIRST, slow
 
 WITHIN = 1.0  # second
@@ -134,16 +135,52 @@ async def test_the_first_question_of_a_process_is_acknowledged() -> None:
         assert [turn.question.ts for turn in await bot.store.unfinished()] == [root]
 
 
+@pytest.mark.parametrize(
+    ("user", "policy"),
+    [("U5", {"guests": "deny"}), ("U1", {"groups": ["S1", "S2"]}), ("U7", {})],
+    ids=["a guest", "not in a group", "of another organisation"],
+)
 @on_virtual_time
-async def test_where_slack_must_say_who_an_asker_is_that_is_waited_for_so_long() -> None:
-    """Slack itself waits three seconds."""
-    async with run_bot(answer("Yes."), store=MemoryStore(is_durable=True), guests="deny") as bot:
-        await bot.say("lunch?", user="U2")
+async def test_where_slack_must_say_who_an_asker_is(user: str, policy: dict[str, object]) -> None:
+    """What Slack does not say in time counts as a no, and who asked reads so."""
+    async with run_bot(LONG, store=MemoryStore(is_durable=True), **policy) as bot:
+        bot.workspace.add_user("U5", guest="multi")
+        bot.workspace.add_user("U7", team="T2")
+        hang(bot, {"users.info", "usergroups.users.list"})
+        bot.workspace.say(user, CHANNEL, "<@U0BOT> hi", now=bot.now)
+        await deliver_in_time(bot)
+        await bot.idle()
+        assert bot.agent.questions == []
+        assert await bot.store.unfinished() == []
+        assert [(post["user"], post["text"]) for post in bot.calls("chat.postEphemeral")] == [
+            (user, ASKER_IS_UNKNOWN)
+        ]
+
+
+@on_virtual_time
+async def test_where_slack_must_say_who_stops() -> None:
+    async with hanging_answer(5.0) as (bot, root):
+        bot.workspace.add_user("U7", team="T2")
+        bot.workspace.stop("U7", CHANNEL, root, now=bot.now)
+        (stop,) = [each for each in bot.workspace.take() if "agent_session_stopped" in str(each.payload)]
+        of_both = replace(stop, payload={**stop.payload, "is_ext_shared_channel": True})
+        async with asyncio.timeout(WITHIN):
+            assert await bot.deliver([of_both]) == [200]
+        await asyncio.sleep(WITHIN)
+        assert cancels(bot) == 0
+
+
+@on_virtual_time
+async def test_where_slack_must_say_who_may_approve() -> None:
+    async with run_bot(approval(), DONE, approvers=["S1", "S2", "S3"]) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
         hang(bot)
-        bot.workspace.say("U1", CHANNEL, "<@U0BOT> hi", now=bot.now)
-        for envelope in bot.workspace.take():
-            async with asyncio.timeout(bot_settings().slack.lookup_timeout + 0.1):
-                assert await bot.deliver([envelope]) == [200]
+        bot.workspace.press("U1", CHANNEL, form_in(bot, root).ts, "form_approve", now=bot.now)
+        (envelope,) = bot.workspace.take()
+        pressed = asyncio.create_task(bot.deliver([envelope]))  # its reply to who pressed hangs too
+        await until(pressed.done)
+        assert len(bot.agent.questions) == 1
 
 
 @on_virtual_time

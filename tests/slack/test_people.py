@@ -58,6 +58,15 @@ def test_what_slack_does_not_say_is_asked_again_after_a_while_and_in_time(fault:
     play(story, {USER: [fault, None]})
 
 
+def test_an_answer_that_comes_too_late_counts_for_who_asks_after_it() -> None:
+    async def story(scene: Scene, people: People) -> None:
+        assert await asyncio.gather(people.user("U2"), people.user("U2")) == [None, None]
+        await asyncio.sleep(5)
+        assert await people.user("U2") is not None
+
+    assert play(story, {USER: ["slow:5!"]}) == [USER]
+
+
 def test_a_group_that_does_not_exist_has_no_members() -> None:
     async def story(scene: Scene, people: People) -> None:
         assert await people.members("S9") is None
