@@ -19,6 +19,7 @@ from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.audit.audit_log import FEATURE as AUDIT
+from .features.context.thread_context import FEATURE as CONTEXT
 from .features.feature import BotParts, Feature, FeatureWork, RequestReceiver
 from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.home.listeners import FEATURE as HOME
@@ -47,6 +48,7 @@ from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings, StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
+from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.collection import Ages, Collection
 from .store.contracts import Store
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK, PUSH, AUDIT, TRACES, AGENT_EVENTS]
+FEATURES: Sequence[Feature] = [CONTEXT, HOME, OUTBOUND, FEEDBACK, PUSH, AUDIT, TRACES, AGENT_EVENTS]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0
 COLLECTIONS: Sequence[Collection[Any]] = [
@@ -148,11 +150,11 @@ async def build(
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
         common = CommonParts(
             settings=settings, policies=policies, clock=clock, observer=observers, health=health, store=store,
-            agent=agent, api=api,
+            agent=agent, api=api, people=People(api, settings.slack, clock),
         )  # fmt: skip
         threads = Threads(common, _thread_ports(common))
         bolt = _new_bolt(settings, slack_session, authorize)
-        access = Access(policies, threads.context.people, clock)
+        access = Access(policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         web = http if http_transport else await stack.enter_async_context(AsyncClient())

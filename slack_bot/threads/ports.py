@@ -1,6 +1,8 @@
 """What features do for threads. Each class does here what is done in a bot without that feature."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..agents.agent import Agent
 from ..agents.push_target import PushTarget
@@ -10,8 +12,11 @@ from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
 from ..settings.load import Settings
 from ..slack.api import SlackApi
+from ..slack.people import People
 from ..store.contracts import Store
 from ..turn.progress import TurnRecord
+from ..turn.quotes import Heard, Surroundings
+from ..turn.record import Question, ThreadKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class CommonParts:
     store: Store
     agent: Agent
     api: SlackApi
+    people: People
 
 
 class NewsOffers:
@@ -43,8 +49,29 @@ class NewsOffers:
         """The task of this turn is watched no longer: its agent need not post."""
 
 
+class QuestionContext:
+    """What goes to the agent beside a question and its files. This one: nothing."""
+
+    async def look_around(self, question: Question, heard: Heard) -> Surroundings:
+        """What goes along with `question` to an agent that has `heard` so much of the thread."""
+        return Surroundings()
+
+    async def overhear(self, said: Question, event: Mapping[str, Any], *, is_asked: bool) -> None:
+        """A person or another bot wrote `said`: Slack's event. `is_asked`: it is for the bot."""
+
+    async def reword(self, thread: ThreadKey, change: Mapping[str, Any], *, is_gone: bool) -> None:
+        """Slack's event of a message that its author edited or deleted."""
+
+    def viewed(self, person: tuple[str, str], channels: tuple[str, ...]) -> None:
+        """Workspace and user, and what they look at now beside their messages with the bot."""
+
+    def forget(self) -> None:
+        """Events may have been missed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadPorts:
     """All that features do for threads."""
 
+    context: QuestionContext = field(default_factory=QuestionContext)
     news: NewsOffers = field(default_factory=NewsOffers)

@@ -4,9 +4,9 @@ import asyncio
 import logging
 
 from ..errors import StoreError
+from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker
 from .background import TaskSet, wait_for_tasks
-from .context import ThreadContext
 from .follow import FollowedThreads
 from .form_handler import FormAccess, FormHandler
 from .form_presses import FormPresses
@@ -39,16 +39,17 @@ class Threads:
         leases = Leases(store, clock.wall)
         journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
         notices = Notices(common.api, settings.stream, policies, clock, observer, journal, starts, store)
-        self.context = ThreadContext(agent.name, common.api, store, settings, policies, clock)
+        self.context = ports.context
         self.follow = FollowedThreads(
             store, policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
-        access = FormAccess(policies, self.context.people, clock, settings.store.form_days)
+        access = FormAccess(policies, common.people, clock, settings.store.form_days)
         self.forms = FormHandler(agent, store, notices, access, clock, observer, background)
         parts = TurnParts(
             agent=agent, store=store, settings=settings, clock=clock, observer=observer, journal=journal,
             notices=notices, follow=self.follow, forms=self.forms, context=self.context,
-            learned=LearnedFacts(store, clock), news=ports.news, background=background,
+            files=QuestionFiles(common.api, settings.files), learned=LearnedFacts(store, clock),
+            news=ports.news, background=background,
         )  # fmt: skip
         self._journal, self.notices = journal, notices
         self.registry = Registry(parts, leases, policies, starts, self._turns)

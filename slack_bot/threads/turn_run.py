@@ -17,6 +17,7 @@ from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
 from ..settings.load import Settings
+from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
 from ..store.knowledge import Profiles, workspace_name
 from ..text.words import BROKE, NOT_BEGUN, RESTARTING, TOO_LONG
@@ -25,12 +26,11 @@ from ..turn.quotes import Heard, Surroundings
 from ..turn.record import Outcome, Question
 from .background import TaskSet
 from .commands import TurnResult
-from .context import ThreadContext
 from .follow import FollowedThreads
 from .form_handler import FormHandler
 from .journal import Journal, TurnJournal
 from .notices import Notices
-from .ports import NewsOffers
+from .ports import NewsOffers, QuestionContext
 from .runner import TurnRunner
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,8 @@ class TurnParts:
     notices: Notices
     follow: FollowedThreads
     forms: FormHandler
-    context: ThreadContext
+    context: QuestionContext
+    files: QuestionFiles
     learned: LearnedFacts
     news: NewsOffers
     background: TaskSet
@@ -84,12 +85,15 @@ class LookAround:
     """Finds what goes to the agent beside a question."""
 
     def __init__(self, turn_parts: TurnParts) -> None:
-        self._context, self._follow = turn_parts.context, turn_parts.follow
+        self._context, self._files = turn_parts.context, turn_parts.files
+        self._follow = turn_parts.follow
         self._notices, self._background = turn_parts.notices, turn_parts.background
 
     async def __call__(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
-        around = await self._context.look_around(question, heard)
+        looking, reading = self._context.look_around(question, heard), self._files.read(question)
+        around, read = await asyncio.gather(looking, reading)
+        around = replace(around, files=read.given, not_given=read.not_given)
         if around.is_alone:
             await self._follow.read_alone(question)
         if around.not_given and (question.text or around.files):

@@ -85,6 +85,29 @@ story()
 """
 """A bot whose agent outlives the stream of its answer."""
 
+ASKED_IN_A_THREAD = """
+import json
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+@on_virtual_time
+async def story():
+    async with run_bot(answer("One."), answer("Two.", ids="2")) as bot:
+        root = await bot.say("the disk is full", user="U2")
+        await bot.ask("what now?", thread_ts=root)
+        await bot.idle()
+        await bot.say("it is the log", user="U2", thread_ts=root)
+        await bot.ask("and now?", thread_ts=root)
+        await bot.idle()
+        asked = [question.params["message"] for question in bot.agent.questions]
+        parts = [[part["text"] for part in message["parts"]] for message in asked]
+        print(json.dumps([parts, [message.get("metadata") for message in asked], bot.outcomes]))
+
+story()
+"""
+"""A bot that is mentioned twice in a thread of people."""
+
 
 def tell(story: str, folder: Path) -> object:
     """What `story` prints, with the package in `folder`."""
@@ -127,3 +150,9 @@ def test_the_bot_answers_without_a_feature(name: str, tmp_path: Path) -> None:
 def test_without_push_a_watched_task_is_polled(tmp_path: Path) -> None:
     take_out("push", tmp_path)
     assert tell(WATCHED, tmp_path) == ["watched", "answered"]
+
+
+def test_without_context_the_agent_gets_the_question_alone(tmp_path: Path) -> None:
+    take_out("context", tmp_path)
+    parts = [["what now?"], ["and now?"]]
+    assert tell(ASKED_IN_A_THREAD, tmp_path) == [parts, [None, None], ["answered", "answered"]]

@@ -2,7 +2,8 @@
 
 A figure that falls because code was moved into an expression, a closure or data has not fallen. One step
 raised some: deciding what happens in a thread (`threads/line.py`) and doing it are two files since then, so
-the three walks that begin in a thread pass more files and move between them more often.
+the three walks that begin in a thread pass more files and move between them more often. Another one raised
+the rooms: what goes along with a question is a feature, and `features` is a room on its way.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pytest
 from tests.house import shape, walks
 
 SHAPE = {
-    "classes that do too much": 25,
+    "classes that do too much": 24,
     "attributes set from outside": 165,
     "splats into constructors": 21,
     "conditional callees": 4,
@@ -22,16 +23,16 @@ SHAPE = {
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 192,
+    "words of manner": 191,
 }
 WALKS = {
     "mention": {
-        "files": 70, "rooms": 9, "moves between files": 318, "moves between rooms": 135, "climbs": 17,
+        "files": 70, "rooms": 10, "moves between files": 311, "moves between rooms": 133, "climbs": 17,
     },
     "chunk": {"files": 36, "rooms": 6, "moves between files": 143, "moves between rooms": 57, "climbs": 14},
-    "press": {"files": 64, "rooms": 9, "moves between files": 249, "moves between rooms": 101, "climbs": 16},
+    "press": {"files": 64, "rooms": 10, "moves between files": 244, "moves between rooms": 100, "climbs": 16},
     "takeover": {
-        "files": 105, "rooms": 11, "moves between files": 2397, "moves between rooms": 641, "climbs": 104,
+        "files": 105, "rooms": 11, "moves between files": 2394, "moves between rooms": 644, "climbs": 104,
     },
 }  # fmt: skip
 

@@ -14,3 +14,13 @@ async def test_no_agent_is_told_where_to_post() -> None:
     news, turn = ThreadPorts().news, TurnRecord(QUESTION, 1.0, task_id="t")
     assert news.new_target(turn) is None
     assert await news.offer(turn, PushTarget.new("https://bot.example")) is False
+
+
+async def test_the_agent_is_told_nothing_beside_the_question() -> None:
+    context = ThreadPorts().context
+    await context.overhear(QUESTION, {}, is_asked=True)
+    await context.reword(QUESTION.thread, {}, is_gone=True)
+    context.viewed(("T1", "U1"), ("C2",))
+    context.forget()
+    around = await context.look_around(QUESTION, ())
+    assert (around.part(takes_json=True), around.metadata, around.heard) == (None, {}, None)

@@ -11,7 +11,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from ...errors import BotError
 from ...inbound.authorizer import identity_of
 from ...inbound.buttons import Afterwards, Button, PressReply
-from ...inbound.read import BotIdentity, Press, read_view, read_visit
+from ...inbound.read import BotIdentity, Press, read_visit
 from ...threads.threads import Threads
 from ...turn.buttons import TurnButton
 from ..feature import BotParts, Feature, FeatureWork
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class HomeListeners:
-    """The tab, the prompts above the messages with the bot, and what people look at beside them."""
+    """The tab, and the prompts above the messages with the bot."""
 
     def __init__(self, home: Home, threads: Threads) -> None:
         self._home, self._threads = home, threads
@@ -29,7 +29,6 @@ class HomeListeners:
     def register(self, bolt: AsyncApp) -> None:
         bolt.event("app_home_opened")(self.visit)
         bolt.event("assistant_thread_started")(self.visit)
-        bolt.event("app_context_changed")(self.view)
 
     def buttons(self) -> Iterator[Button]:
         yield Button(
@@ -43,11 +42,6 @@ class HomeListeners:
             await self._show(visit.user, identity_of(context.authorize_result))
         elif visit.channel:
             await self._home.suggest(visit.channel, visit.thread_ts)
-
-    async def view(self, body: Mapping[str, Any]) -> None:
-        """Somebody looks at something else beside the messages with the bot."""
-        if (viewed := read_view(body)) is not None:
-            self._threads.context.viewed(*viewed)
 
     async def stop(self, press: Press) -> PressReply:
         """The button of one question."""

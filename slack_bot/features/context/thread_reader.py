@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ADD_SCOPE
-from ..settings.context import ContextSettings
-from ..turn.record import ThreadKey
-from .api import MISSING_SCOPE, SlackApi
-from .faults import CallFailed, Fault
-from .methods import Priority
+from ...errors import ADD_SCOPE
+from ...settings.context import ContextSettings
+from ...slack.api import MISSING_SCOPE, SlackApi
+from ...slack.faults import CallFailed, Fault
+from ...slack.methods import Priority
+from ...turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
 

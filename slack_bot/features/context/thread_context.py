@@ -1,5 +1,5 @@
-"""What goes to the agent beside a question: its files, where it was asked, and what was said in the thread
-since the agent last heard.
+"""What goes to the agent beside a question: where it was asked, and what was said in the thread since the
+agent last heard.
 
 It is read while the agent's card is read, and never stands in a question's way. What every event shows is
 remembered for a while, so that nothing is read where nothing can be new: of a thread from whose beginning on
@@ -14,35 +14,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ..clock import Clock
-from ..errors import BotError, StoreError
-from ..settings.channels import ChannelPolicies, ChannelSettings
-from ..settings.load import Settings
-from ..slack.api import SlackApi
-from ..slack.people import People
-from ..slack.question_files import QuestionFiles
-from ..slack.thread_messages import thread_message
-from ..slack.thread_reader import ThreadReader
-from ..store.contracts import Store
-from ..store.knowledge import conversation, overhear, overheard
-from ..turn.json_values import object_of
-from ..turn.people import Organisation, PersonKind, kind_of
-from ..turn.quotes import (
+from slack_bolt.async_app import AsyncApp
+
+from ...errors import BotError, StoreError
+from ...inbound.read import read_view
+from ...settings.channels import ChannelSettings
+from ...store.knowledge import conversation, overhear, overheard
+from ...threads.ports import CommonParts, QuestionContext, ThreadPorts
+from ...turn.json_values import object_of
+from ...turn.people import Organisation, PersonKind, kind_of
+from ...turn.quotes import (
     Heard,
-    Naming,
-    QuoteLimits,
+    Quotes,
     Surroundings,
     ThreadMessage,
     having_heard,
     new_boundary,
-    newest,
     one_line,
-    quotable,
-    quoted,
     time_of,
-    unheard,
 )
-from ..turn.record import Question, ThreadKey, is_direct
+from ...turn.record import Question, ThreadKey, is_direct
+from ..feature import BotParts, Feature, FeatureWork
+from .choosing import Naming, QuoteLimits, newest, quotable, quoted, unheard
+from .thread_messages import thread_message
+from .thread_reader import ThreadReader
 
 _log = logging.getLogger(__name__)
 
@@ -66,33 +61,24 @@ class _Said:
     is_alone: bool = False
 
 
-class ThreadContext:
+class ThreadContext(QuestionContext):
     """Looks around for the questions of one agent."""
 
-    def __init__(
-        self,
-        agent: str,
-        api: SlackApi,
-        store: Store,
-        settings: Settings,
-        policies: ChannelPolicies,
-        clock: Clock,
-    ) -> None:
-        self._agent, self._api, self._store, self._clock = agent, api, store, clock
-        self._settings, self._policies = settings.context, policies
-        self.people = People(api, settings.slack, clock)
-        self._files = QuestionFiles(api, settings.files)
-        self._reader = ThreadReader(api, settings.context, settings.governor.reads_per_minute)
-        is_limited = self._reader.is_limited
+    def __init__(self, common: CommonParts) -> None:
+        settings = common.settings
+        self._agent, self._api, self._people = common.agent.name, common.api, common.people
+        self._store, self._clock = common.store, common.clock
+        self._settings, self._policies = settings.context, common.policies
+        self._reader = ThreadReader(common.api, settings.context, settings.governor.reads_per_minute)
         # seconds since 1970: since then what is said is kept
-        self._heard_since = clock.wall() if is_limited else None
+        self._heard_since = common.clock.wall() if self._reader.is_limited else None
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
         self._viewed: dict[tuple[str, str], tuple[str, ...]] = {}
         most = settings.context
         self._limits = QuoteLimits(most.messages, most.message_chars, most.chars)
 
     def viewed(self, person: tuple[str, str], channels: tuple[str, ...]) -> None:
-        """Workspace and user, and what they look at now beside their messages with the bot."""
+        """Only of the last ten thousand people."""
         self._viewed.pop(person, None)
         if channels:
             self._viewed[person] = channels
@@ -147,13 +133,7 @@ class ThreadContext:
             await overhear(self._store, thread, said, self._settings.overheard, now, is_change=is_change)
 
     async def look_around(self, question: Question, heard: Heard) -> Surroundings:
-        """What goes along with `question` to an agent that has `heard` so much. Never raises for what Slack
-        or the store does.
-        """
-        around, read = await asyncio.gather(self._around(question, heard), self._files.read(question))
-        return replace(around, files=read.given, not_given=read.not_given)
-
-    async def _around(self, question: Question, heard: Heard) -> Surroundings:
+        """Never raises for what Slack or the store does."""
         policy = self._policies.of(question.thread.channel)
         try:
             own = await self._api.identity()
@@ -162,17 +142,14 @@ class ThreadContext:
         began = self._clock.monotonic()
         said = await self._said(question, heard, own, policy)
         left = self._settings.read_timeout - (self._clock.monotonic() - began)
-        chosen = newest(said.messages, self._limits.messages, question.thread.ts)
+        chosen = newest(said.messages, self._limits.messages, question.thread.ts) if said.messages else []
         profiles = await self._profiles(question, chosen, policy, left)
-        names = {user: _display_name(profile) for user, profile in profiles.items()}
-        authors = tuple(dict.fromkeys(each.author for each in chosen))
-        naming = Naming(question.user, policy.identity, names, authors)
-        quotes = quoted(said.messages, question.thread.ts, self._limits, naming)
-        is_short = quotes.truncated or (said.is_short and bool(quotes.messages))
-        is_end_missing = said.is_end_missing and bool(quotes.messages)
-        quotes = replace(
-            quotes, truncated=is_short, is_end_missing=is_end_missing, available=not said.is_away
-        )
+        quotes = Quotes(available=not said.is_away)
+        if chosen:
+            names = {user: _display_name(profile) for user, profile in profiles.items()}
+            authors = tuple(dict.fromkeys(each.author for each in chosen))
+            naming = Naming(question.user, policy.identity, names, authors)
+            quotes = self._quotes(question.thread, said, naming)
         return Surroundings(
             heard=having_heard(heard, _asked(question), said.read_to),
             place=_place(question, own, policy, profiles) | self._view(question, policy),
@@ -180,6 +157,15 @@ class ThreadContext:
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
             is_alone=said.is_alone,
+        )
+
+    def _quotes(self, thread: ThreadKey, said: _Said, naming: Naming) -> Quotes:
+        quotes = quoted(said.messages, thread.ts, self._limits, naming)
+        is_any = bool(quotes.messages)
+        return replace(
+            quotes,
+            truncated=quotes.truncated or (said.is_short and is_any),
+            is_end_missing=said.is_end_missing and is_any,
         )
 
     def _view(self, question: Question, policy: ChannelSettings) -> dict[str, Any]:
@@ -253,7 +239,7 @@ class ThreadContext:
         """Whether the asker is of another organisation, also if nobody says so."""
         if ours.has(question.user_team):
             return False
-        profile = await self.people.user(question.user)
+        profile = await self._people.user(question.user)
         return profile is None or kind_of(profile, ours) is PersonKind.EXTERNAL
 
     async def _profiles(
@@ -264,9 +250,9 @@ class ThreadContext:
             return {}
         channel = question.thread.channel
         people = [question.user, *(each.author for each in said if each.kind is not PersonKind.BOT)]
-        asked = {user: asyncio.create_task(self.people.user(user)) for user in dict.fromkeys(people) if user}
+        asked = {user: asyncio.create_task(self._people.user(user)) for user in dict.fromkeys(people) if user}
         if not is_direct(channel):
-            asked[channel] = asyncio.create_task(self.people.channel(channel))
+            asked[channel] = asyncio.create_task(self._people.channel(channel))
         if asked:
             await asyncio.wait(asked.values(), timeout=max(0.0, seconds))
         found: dict[str, Mapping[str, Any]] = {}
@@ -328,3 +314,31 @@ def _asker(user: Mapping[str, Any], policy: ChannelSettings) -> dict[str, Any]:
     if policy.identity == "email" and isinstance(email, str):
         told["email"] = email
     return {"name": _display_name(user), **told}
+
+
+class ViewListener:
+    """Hears what a person looks at."""
+
+    def __init__(self, context: QuestionContext) -> None:
+        self._context = context
+
+    def register(self, bolt: AsyncApp) -> None:
+        bolt.event("app_context_changed")(self.view)
+
+    async def view(self, body: Mapping[str, Any]) -> None:
+        """A person looks at something else."""
+        if (viewed := read_view(body)) is not None:
+            self._context.viewed(*viewed)
+
+
+def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
+    """What was said before a question, and who asks it, goes along with it."""
+    return replace(ports, context=ThreadContext(common))
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Hears what people look at."""
+    return FeatureWork(register=ViewListener(bot.threads.context).register)
+
+
+FEATURE = Feature("context", start, serve_threads)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from slack_bot.features.context.thread_reader import ThreadRead, ThreadReader
 from slack_bot.settings.context import ContextSettings
-from slack_bot.slack.thread_reader import ThreadRead, ThreadReader
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.virtual_clock import WALL_ZERO
 from slack_bot.turn.record import ThreadKey
