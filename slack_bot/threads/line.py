@@ -24,7 +24,8 @@ What a question of this process may be:
   were written, if the channel merges: only new ones that were not stopped, no retries, no answers to forms.
   In the store they are one before they are asked, all or none; where that fails the others go back to the
   front.
-- *watched*: its turn is over, its task is not. Where the task has news, the turn comes back.
+- *watched*: its turn is over, its task is not. Where the task has news, the turn comes back. Where a stop
+  came too late for the turn, it comes back at once, to cancel the task.
 - *ending*: not asked, or broken off; its end is being stored.
 
 What has begun already (a turn taken over, a watched task with news) is not held: it begins at once where
@@ -409,7 +410,11 @@ class ThreadLine:
     def _turn_is_over(self, result: c.TurnResult) -> None:
         turn, running, self.running = result.turn, self.running, None
         is_lost = running is not None and running.is_lost
-        if result.outcome is Outcome.WATCHED and self._closing is None and not is_lost:
+        is_outlived = result.outcome is Outcome.WATCHED and self._closing is None and not is_lost
+        if is_outlived and running is not None and running.stopped_by is not None:
+            self._line_up(replace(turn, stopped_by=running.stopped_by))
+            return
+        if is_outlived:
             self._watch(turn)
         elif result.outcome not in _GOES_ON and turn.ended_at is not None:
             grace = self._rules.stop_grace

@@ -621,6 +621,15 @@ def test_a_turn_that_too_many_processes_had_is_given_up_but_a_watched_one_never(
     assert tell(ThreadLine(ONE_BY_ONE), TakeOver(watched)) == [Watch(watched)]
 
 
+@pytest.mark.parametrize("stop", [NATIVE, STOP_SENT, Ask(STOP)])
+def test_a_stop_that_comes_when_a_turn_has_left_its_task_ends_the_task(stop: Command) -> None:
+    line = line_with(*STATES["running"], stop, ClaimResult(STOP.key, STOP))
+    orders = tell(line, *new(OTHERS), TurnResult(WATCHED, Outcome.WATCHED))
+    assert begins(orders) == [Begin(stopped(WATCHED), (stopped(WATCHED),))]
+    assert line.watched == {}
+    assert [each.turn for each in begins(tell(line, over(MINE, Outcome.STOPPED)))] == [OTHERS]
+
+
 def test_a_watch_that_was_stopped_is_not_watched_by_who_takes_it_over() -> None:
     turn = stopped(WATCHED)
     assert begins(tell(ThreadLine(ONE_BY_ONE), TakeOver(turn))) == [Begin(turn, (turn,))]

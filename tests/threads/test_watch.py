@@ -66,6 +66,28 @@ async def test_a_task_that_outlives_its_stream_is_watched_and_its_answer_comes_w
         assert len(bot.agent.questions) == 1
 
 
+@pytest.mark.parametrize("how", ["native", "word"])
+@on_virtual_time
+async def test_a_stop_while_a_turn_leaves_its_task_ends_the_task(how: str) -> None:
+    async with run_bot(slow(), cut_after=2) as bot:
+        bot.workspace.faults.set("chat.stopStream", ["slow:5!", None])
+        root = await bot.ask("hi")
+        await wait_until(lambda: bot.calls("chat.stopStream"), bot.workspace, within=HOUR)
+        if how == "native":
+            bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        else:
+            bot.workspace.say("U1", CHANNEL, "stop", now=bot.now, thread_ts=root)
+        await bot.deliver()
+        await bot.idle()
+        assert bot.outcomes == ["watched", "stopped"]
+        assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
+        (shown,) = bot_messages(bot, root)
+        assert shown.text == FIRST
+        assert shown.read.endswith("Stopped.")
+        assert "still check" not in shown.read
+        assert bot.workspace.open_streams() == []
+
+
 @on_virtual_time
 async def test_the_plan_of_a_task_that_is_watched_does_not_read_as_done() -> None:
     begun, *rest = slow().moments

@@ -294,7 +294,8 @@ class ThreadWorld:
     def end_turn(self) -> None:
         assert self.running is not None
         turn, together, self.running = self.running.turn, self.running.asked, None
-        ends = [Outcome.ANSWERED, Outcome.ASKED, *([] if self.is_stopped else [Outcome.WATCHED]), None]
+        may_outlive = turn.stopped_by is None
+        ends = [Outcome.ANSWERED, Outcome.ASKED, *([Outcome.WATCHED] if may_outlive else []), None]
         outcome = None if self.is_running_lost else self.pick(ends)
         goes_on = outcome is Outcome.WATCHED or (
             outcome is None and (self.is_running_lost or self.is_closing)
@@ -305,8 +306,10 @@ class ThreadWorld:
         stage = Stage.WATCHED if outcome is Outcome.WATCHED else Stage.SENT if goes_on else Stage.ENDED
         ended = begun(turn, stage, push_id=turn.key, ended_at=None if goes_on else self.now, outcome=outcome)
         self.turns[turn.key] = ended
+        was_stopped = self.is_stopped
         orders = self.tell(TurnResult(ended, outcome))
-        assert (Watch(ended) in orders) == is_watched
+        assert (Watch(ended) in orders) == (is_watched and not was_stopped)
+        assert not (is_watched and was_stopped) or self.running.turn.key == turn.key
 
     def offer_push(self) -> None:
         key = self.pick(sorted(self.watches))
