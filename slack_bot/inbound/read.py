@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..text.mrkdwn import to_text
 from ..turn.files import slack_files
-from ..turn.json_values import first_of, object_of, objects_of, text_in
+from ..turn.json_values import Object, first_of, object_of, objects_of, text_in
 from ..turn.people import Organisation
 from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
 
@@ -141,19 +141,20 @@ def _without_halves(value: Any) -> Any:
 
 
 class _Event:
-    """The event in a body. A field that is missing, or no text, is ""."""
+    """The event in a body that is `_without_halves`. A field that is missing, or no text, is ""."""
 
-    def __init__(self, body: object, *, part: str | None = None) -> None:
-        """`part`: of the event, in its channel."""
-        payload = object_of(_without_halves(body))
-        self.raw = object_of(payload.get("event"))
+    def __init__(self, payload: Object) -> None:
+        self._payload, self.raw = payload, object_of(payload.get("event"))
         self.is_ext_shared = payload.get("is_ext_shared_channel")
-        if part is not None:
-            self.raw = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
         installed = text_in(first_of(payload.get("authorizations")), "team_id")
         self.team = installed or text_in(payload, "team_id") or self["team"]
+
+    def message(self, part: str) -> "_Event":
+        """The message that is a part of this event, as an event in the same channel."""
+        event = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
+        return _Event({**self._payload, "event": event})
 
     def __getitem__(self, name: str) -> str:
         return text_in(self.raw, name)
@@ -184,10 +185,14 @@ class _Event:
         )
 
 
+def _event_in(body: object) -> _Event:
+    return _Event(object_of(_without_halves(body)))
+
+
 def read_message(body: object, me: BotIdentity) -> Inbound:
     """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
-    event = _Event(body)
-    if (news := _stream_started(event, me) or _changed(body, event, me)) is not None:
+    event = _event_in(body)
+    if (news := _stream_started(event, me) or _changed(event, me)) is not None:
         return news
     if (reason := _why_not(event, me)) is not None:
         return Ignored(reason)
@@ -227,7 +232,7 @@ def _of_change(body: object, part: str) -> dict[str, Any]:
 
 def read_asker(body: object) -> Asker:
     """Who wrote a message, stopped or pressed."""
-    event, user = _Event(body), object_of(object_of(body).get("user"))
+    event, user = _event_in(body), object_of(object_of(body).get("user"))
     ids = {event["user"], event["bot_id"], event["app_id"], text_in(user, "id")}
     teams = {event["user_team"], event["source_team"], event["team"], text_in(user, "team_id")}
     teams |= {text_in(object_of(event.raw.get("bot_profile")), "team_id")}
@@ -243,7 +248,7 @@ def read_asker(body: object) -> Asker:
 
 def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
     """The thread, the user and the streams of an `agent_session_stopped`."""
-    event = _Event(body)
+    event = _event_in(body)
     channel, thread_ts = event["channel"], event["thread_ts"]
     named = event.raw.get("streaming_message_ts")
     streams = tuple(ts for ts in named if isinstance(ts, str)) if isinstance(named, list) else ()
@@ -287,7 +292,7 @@ def read_press(body: object, me: BotIdentity) -> Press | None:
 
 def read_visit(body: object) -> Visit:
     """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
-    event = _Event(body)
+    event = _event_in(body)
     thread = object_of(event.raw.get("assistant_thread"))
     if thread:
         return Visit(
@@ -299,7 +304,7 @@ def read_visit(body: object) -> Visit:
 
 def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
     """Of an `app_context_changed`: the workspace and the person, and the channels that they look at."""
-    event = _Event(body)
+    event = _event_in(body)
     if not event["user"]:
         return None
     return (event.team, event["user"]), _channels_in(event.raw.get("context"))
@@ -322,7 +327,7 @@ def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
     return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
 
 
-def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | None:
+def _changed(event: _Event, me: BotIdentity) -> MessageChanged | None:
     """An edit, or a deletion: of the root of a thread Slack leaves a tombstone.
 
     Slack calls it a change as well when a link is unfurled, or when a thread's agent session goes on.
@@ -330,7 +335,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
     kind = event["subtype"]
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
-    before, now = _Event(body, part="previous_message"), _Event(body, part="message")
+    before, now = event.message("previous_message"), event.message("message")
     if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
     old = before.question("")

@@ -345,9 +345,9 @@ class SnapshotMerger:
             if frame.append is not True:
                 self._before.pop(key, None)
                 self._streamed.pop(key, None)
-            if key in self._streamed or is_true(metadata, *ANSWER_MARKS, *NARRATION_MARKS):
-                chunk = is_true(metadata, *ANSWER_MARKS), artifact.text
-                self._streamed.setdefault(key, []).append(chunk)
+            is_answer = is_true(metadata, *ANSWER_MARKS)
+            if is_answer or key in self._streamed or is_true(metadata, *NARRATION_MARKS):
+                self._streamed.setdefault(key, []).append((is_answer, artifact.text))
         elif isinstance(frame, StatusUpdate) and frame.message is not None and frame.message.text:
             self._messages[frame.message.message_id] = frame.message.text
         elif isinstance(frame, MessageReply) and frame.message.role == "agent":

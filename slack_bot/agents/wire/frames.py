@@ -83,7 +83,7 @@ class AgentMessage:
 
     @property
     def text(self) -> str:
-        return "".join(part.text for part in self.parts if part.text)
+        return "".join([part.text for part in self.parts if part.text])
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class Artifact:
 
     @property
     def text(self) -> str:
-        return "".join(part.text for part in self.parts if part.text)
+        return "".join([part.text for part in self.parts if part.text])
 
 
 @dataclass(frozen=True, slots=True)
