@@ -38,6 +38,7 @@ from starlette.requests import Request
 
 from slack_bot.playground.hosting import host_app
 from slack_bot.playground.reference.event_writer import EventWriter
+from slack_bot.playground.reference.requests import HumanRequest
 from slack_bot.playground.reference.voice_splitter import Voice
 from slack_bot.testing.agent.playback import Playback
 from slack_bot.testing.agent.scripted import AgentCall, ScriptedAgent, ScriptedAnswer, serve_scripted
@@ -49,11 +50,25 @@ SIGN_IN = 1.5  # seconds until the person has signed in, elsewhere
 _TOOLS = 3
 
 
+CHOICES = ("this", "that")
+"""What may be chosen in the form of `chooses`."""
+_CHOICE = {"type": "object", "required": ["one"], "properties": {"one": {"title": "One", "enum": [*CHOICES]}}}
+_CALL = {
+    "action_requests": [{"name": "deploy", "args": {"to": "prod"}}],
+    "review_configs": [{"action_name": "deploy", "allowed_decisions": ["approve", "reject"]}],
+}
+_FORMS: dict[str, dict[str, Any]] = {"chooses": _CHOICE, "approves": {"id": "call", "value": _CALL}}
+
+
 @dataclass
 class Received:
-    """One message to an agent. `first`: when the agent first said something to it, 0: not yet."""
+    """One message to an agent. `first`: when the agent first said something to it, 0: not yet.
+
+    `continues`: the task that it is for, "": a new one.
+    """
 
     text: str
+    continues: str = ""
     times: int = 0
     at: float = 0.0
     first: float = 0.0
@@ -67,8 +82,8 @@ class Ledger:
     received: dict[str, Received] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
 
-    def note(self, message_id: str, text: str) -> Received:
-        found = self.received.setdefault(message_id, Received(text, at=time.time()))
+    def note(self, message_id: str, text: str, continues: str = "") -> Received:
+        found = self.received.setdefault(message_id, Received(text, continues, at=time.time()))
         found.times += 1
         return found
 
@@ -82,10 +97,12 @@ class _Executor(AgentExecutor):
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self._forms: dict[str, str] = {}  # the questions of tasks that wait for a form
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None
-        token, kind, lines, seconds = context.get_user_input().split()[:4]
+        text = self._forms.pop(context.task_id or "", context.get_user_input())
+        token, kind, lines, seconds = text.split()[:4]
         message_id, pieces = context.message.message_id, _pieces(token, int(lines))
         if kind == "message":
             await asyncio.sleep(float(seconds))
@@ -102,6 +119,8 @@ class _Executor(AgentExecutor):
             )
             await event_queue.enqueue_event(task)
         self._ledger.said(message_id, task.id)
+        if kind in _FORMS:
+            self._forms[task.id] = text.replace(kind, "plain", 1)
         await _Run(EventWriter(event_queue, task), token, pieces, float(seconds)).work(kind)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -135,6 +154,15 @@ class _Run:
                 await self.writer.status(TaskState.TASK_STATE_AUTH_REQUIRED, prompt(self.token))
                 await asyncio.sleep(SIGN_IN)
                 await self.writer.status(TaskState.TASK_STATE_WORKING)
+            case "chooses" | "approves":
+                await self.writer.request(prompt(self.token), HumanRequest(_FORMS[kind]))
+                return
+            case "late":
+                await self.writer.say(self.pieces[0], Voice.ANSWER)
+                await asyncio.sleep(self.seconds)
+                await self.writer.say("".join(self.pieces[1:]), Voice.ANSWER)
+                await self.writer.status(TaskState.TASK_STATE_COMPLETED)
+                return
             case "cards":
                 for n in range(_TOOLS):
                     await self.writer.announce(f"tool {n}", f"Tool {n} runs")
@@ -192,7 +220,8 @@ class _SdkServer:
 def _note(ledger: Ledger, call: Mapping[str, Any]) -> None:
     message = (call.get("params") or {}).get("message")
     if message is not None:
-        ledger.note(message["messageId"], "".join(part.get("text", "") for part in message["parts"]))
+        text = "".join(part.get("text", "") for part in message["parts"])
+        ledger.note(message["messageId"], text, message.get("taskId") or "")
 
 
 class _Scripted(ScriptedAgent):

@@ -11,7 +11,9 @@ from random import Random
 from typing import Literal, TypeAlias
 
 Wire: TypeAlias = Literal["0.3", "1.0", "scripted 0.3", "scripted 1.0"]
-Kind: TypeAlias = Literal["plain", "untagged", "cards", "asks", "signs", "message"]
+Kind: TypeAlias = Literal[
+    "plain", "untagged", "cards", "asks", "signs", "message", "chooses", "approves", "late"
+]
 Play: TypeAlias = Literal["kill", "drain", "kill in drain", "two at once", "second in vain"]
 
 WIRES: tuple[Wire, ...] = ("0.3", "1.0", "0.3", "1.0", "scripted 0.3", "scripted 1.0")

@@ -24,6 +24,8 @@ import aiohttp
 from slack_bot.testing.slack.server import RETRY_DELAYS, SlackServer
 from slack_bot.testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
 
+from tests.processes import end_by
+
 from .crash_cases import WAITING, Asked, Case, Kill
 from .crash_judge import (
     GOOD,
@@ -169,7 +171,7 @@ class CrashRun:
         self._note_takeovers()
         running = [each for each in self._processes if each.returncode is None]
         for each in running:
-            each.send_signal(signal.SIGTERM)
+            end_by(each, signal.SIGTERM)
         async with asyncio.timeout(_ENDS):
             statuses = [await each.wait() for each in {*running, process}]
         if -signal.SIGKILL in statuses:  # its point came as it ended
@@ -260,11 +262,11 @@ class CrashRun:
             self._waits = await self._spawn(None)
             await asyncio.sleep(self.case.down)
         if play != "kill" and process.returncode is None:
-            process.send_signal(signal.SIGTERM)
+            end_by(process, signal.SIGTERM)
             if play == "kill in drain":
                 await asyncio.sleep(self.case.down / 3)
         if play in ("kill", "kill in drain") and process.returncode is None:
-            process.kill()
+            end_by(process, signal.SIGKILL)
         await asyncio.wait_for(process.wait(), _ENDS)
 
     async def _start_in_vain(self) -> None:

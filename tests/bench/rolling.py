@@ -28,6 +28,7 @@ import aiohttp
 
 from slack_bot.testing.slack.server import RETRY_DELAYS, SlackServer
 from slack_bot.testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
+from tests.processes import end_by
 from tests.redis_server import running_redis
 
 from .crash_cases import Asked
@@ -169,7 +170,7 @@ class Rollout:
         return (self._home / f"{number}.log").read_text("utf-8", "replace")
 
     async def _replace(self, old: asyncio.subprocess.Process) -> None:
-        old.send_signal(signal.SIGTERM)
+        end_by(old, signal.SIGTERM)
         new = await self._start()
         await self._connected(new)
         await asyncio.wait_for(old.wait(), _WITHIN)
@@ -178,7 +179,7 @@ class Rollout:
         running = [each for each in self._processes if each not in self._killed]
         for each in running:
             if each.returncode is None:
-                each.send_signal(signal.SIGTERM)
+                end_by(each, signal.SIGTERM)
         statuses = [await asyncio.wait_for(each.wait(), _WITHIN) for each in running]
         self._problems += [f"a process ended with status {status}" for status in statuses if status]
 
