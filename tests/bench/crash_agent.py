@@ -50,14 +50,27 @@ SIGN_IN = 1.5  # seconds until the person has signed in, elsewhere
 _TOOLS = 3
 
 
-CHOICES = ("this", "that")
-"""What may be chosen in the form of `chooses`."""
-_CHOICE = {"type": "object", "required": ["one"], "properties": {"one": {"title": "One", "enum": [*CHOICES]}}}
+FIELDS = ("Name", "Reason", "Place", "Month", "Team", "Note")
+"""The fields of the form of `fills`, too many for a message."""
+_CHOICE = {
+    "type": "object",
+    "required": ["one"],
+    "properties": {"one": {"title": "One", "enum": ["this", "that"]}},
+}
 _CALL = {
     "action_requests": [{"name": "deploy", "args": {"to": "prod"}}],
     "review_configs": [{"action_name": "deploy", "allowed_decisions": ["approve", "reject"]}],
 }
-_FORMS: dict[str, dict[str, Any]] = {"chooses": _CHOICE, "approves": {"id": "call", "value": _CALL}}
+_FIELDS = {
+    "type": "object",
+    "required": [*FIELDS],
+    "properties": {name: {"title": name, "type": "string", "maxLength": 500} for name in FIELDS},
+}
+_FORMS: dict[str, dict[str, Any]] = {
+    "chooses": _CHOICE,
+    "approves": {"id": "call", "value": _CALL},
+    "fills": _FIELDS,
+}
 
 
 @dataclass
@@ -154,7 +167,7 @@ class _Run:
                 await self.writer.status(TaskState.TASK_STATE_AUTH_REQUIRED, prompt(self.token))
                 await asyncio.sleep(SIGN_IN)
                 await self.writer.status(TaskState.TASK_STATE_WORKING)
-            case "chooses" | "approves":
+            case "chooses" | "approves" | "fills":
                 await self.writer.request(prompt(self.token), HumanRequest(_FORMS[kind]))
                 return
             case "late":

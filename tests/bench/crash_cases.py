@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 Wire: TypeAlias = Literal["0.3", "1.0", "scripted 0.3", "scripted 1.0"]
 Kind: TypeAlias = Literal[
-    "plain", "untagged", "cards", "asks", "signs", "message", "chooses", "approves", "late"
+    "plain", "untagged", "cards", "asks", "signs", "message", "chooses", "approves", "fills", "late"
 ]
 Play: TypeAlias = Literal["kill", "drain", "kill in drain", "two at once", "second in vain"]
 

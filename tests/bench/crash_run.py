@@ -23,7 +23,6 @@ import aiohttp
 
 from slack_bot.testing.slack.server import RETRY_DELAYS, SlackServer
 from slack_bot.testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
-
 from tests.processes import end_by
 
 from .crash_cases import WAITING, Asked, Case, Kill

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.update --old CHECKOUT [--wire 1.0] [--keep DIR]`: an older edition and this one on one Redis.
+"""`python -m tests.bench.update --old CHECKOUT [--wire 1.0]`: an older edition and this one on one Redis.
 
 First the older one works alone and this one is started beside it; the older one is ended, and this one goes
 on. Then the other way round, as who takes an update back, and once more as at first. At the moment when a
@@ -7,8 +7,8 @@ agent: in words, as a form, as an approval. People press, answer, stop, edit and
 more of the same when one has ended. Where the two have different formats of the store, they cannot run beside
 each other: the newer one waits for the end of the older one, which cannot be started again then.
 
-Each process is `slack-bot run`; CHECKOUT is a folder with another `slack_bot` in it. Judged is what stands in the
-threads, and what the agent was asked.
+Each process is `slack-bot run`; CHECKOUT is a folder with another `slack_bot` in it. Judged is what stands in
+the threads, and what the agent was asked.
 """
 
 from __future__ import annotations
@@ -30,23 +30,25 @@ import aiohttp
 
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.slack.server import RETRY_DELAYS, SlackServer
-from slack_bot.testing.slack.workspace import SeenMessage, Workspace, WorkspaceRules
+from slack_bot.testing.slack.workspace import SeenMessage, Workspace
 from slack_bot.text.words import WATCHING
 from tests.processes import end_by
 from tests.redis_server import running_redis
 
+from .crash_agent import FIELDS
 from .crash_cases import Asked, Kind, prompt
 from .crash_judge import Seen, leftovers, lines_of, notices
 from .crash_run import CHANNEL, FASTER, agents
 from .figures import machine
+from .many import limits_of
 from .running import ROOT, bot_environment, steady_clock
 
-Act: TypeAlias = Literal["", "stop", "say stop", "press stop", "press", "reply", "edit", "delete"]
+Act: TypeAlias = Literal["", "stop", "say stop", "press stop", "press", "fill in", "reply", "edit", "delete"]
 Phase: TypeAlias = Literal["beside", "after"]
 Process: TypeAlias = asyncio.subprocess.Process
 
 _WITHIN = 150.0  # seconds for anything to come about
-_RUNS, _LATE, _WATCHED_AFTER = 16.0, 45.0, 22.0
+_RUNS, _LATE, _WATCHED_AFTER = 20.0, 55.0, 26.0
 _SETTINGS = {
     "SLACK_BOT_AGENT__ACCEPT_TIMEOUT": "10",
     "SLACK_BOT_AGENT__CONNECT_TIMEOUT": "5",
@@ -64,6 +66,7 @@ _PLAY: tuple[tuple[Kind, str, tuple[Act, ...]], ...] = (
     ("asks", "asked in words", ("reply", "reply")),
     ("chooses", "asked by a form", ("press", "press")),
     ("approves", "asked to approve", ("press", "press")),
+    ("fills", "with an open modal", ("fill in", "fill in")),
 )
 """What the agent does, what the turn is then, and what people do about it: by turns beside, and after."""
 
@@ -117,7 +120,7 @@ class Update:
         self._folders = {"old": old, "new": ROOT}
         self._wire, self._urls, self._home, self._store = wire, urls, home, store
         self._clock = steady_clock()
-        self._workspace = Workspace(rules=WorkspaceRules.real())
+        self._workspace = Workspace()
         self._workspace.add_channel(CHANNEL)
         delays = [delay / FASTER for delay in RETRY_DELAYS]
         self._slack = SlackServer(self._workspace, self._clock, retry_delays=delays)
@@ -153,9 +156,11 @@ class Update:
         """`working` is replaced by another one, at work. Returns that."""
         beside = await self._start(edition)
         await self._until(
-            lambda: self._is_over(beside)
-            or self._is_connected(beside)
-            or "replicas of an older version" in self._log(beside),
+            lambda: (
+                self._is_over(beside)
+                or self._is_connected(beside)
+                or "replicas of an older version" in self._log(beside)
+            ),
             f"the {edition} process beside the other one",
         )
         self._is_shared = self._is_connected(beside)
@@ -183,6 +188,10 @@ class Update:
         for thread in threads:
             self._ask_behind(thread)
         await self._until(lambda: all(map(self._is_ready, threads)), "all that is asked")
+        for thread in (each for each in threads if each.act == "fill in"):
+            self._press(thread, "form_")
+            user = thread.asked.user
+            await self._until(lambda user=user: self._workspace.modal(user), "a modal")
 
     async def _refused(self) -> None:
         """An older process does not start on a newer store."""
@@ -201,6 +210,7 @@ class Update:
     async def _start(self, edition: str) -> Process:
         settings = {
             **_SETTINGS,
+            **limits_of(4),  # else some wait for a slot, and the update comes when they are not under way
             "SLACK_BOT_STORE__URL": self._store,
             "PYTHONPATH": str(self._folders[edition]),
         }
@@ -222,7 +232,9 @@ class Update:
         return "connected to Slack" in self._log(process)
 
     async def _connected(self, process: Process) -> None:
-        await self._until(lambda: self._is_over(process) or self._is_connected(process), "a process connected")
+        await self._until(
+            lambda: self._is_over(process) or self._is_connected(process), "a process connected"
+        )
 
     def _is_over(self, process: Process) -> bool:
         """Raises TimeoutError: nobody has told it to end."""
@@ -257,7 +269,9 @@ class Update:
 
     def _say(self, asked: Asked, root: str | None = None) -> str:
         self._workspace.add_user(asked.user)
-        return self._workspace.say(asked.user, CHANNEL, self._mention(asked.text), now=self._now, thread_ts=root)
+        return self._workspace.say(
+            asked.user, CHANNEL, self._mention(asked.text), now=self._now, thread_ts=root
+        )
 
     def _mention(self, text: str) -> str:
         return f"<@{self._workspace.bot.user_id}> {text}"
@@ -266,6 +280,8 @@ class Update:
         """What people do now. Who presses does it twice."""
         for thread in threads:
             if thread.act and thread.phase == phase:
+                if thread.asked.kind == "plain" and self._is_answered(thread):
+                    self.result.wrong.append(f"{thread.asked.token}: too late to {thread.act}")
                 self._carry_out(thread)
                 self.result.counts[f"{phase}: {thread.act}, {thread.state}"] += 1
         await asyncio.sleep(1.0)
@@ -284,6 +300,11 @@ class Update:
             case "press":
                 self._replied.add(thread.asked.token)
                 self._press(thread, "form_")
+            case "fill in":
+                self._replied.add(thread.asked.token)
+                for label in FIELDS:
+                    workspace.fill_modal(user, label, "Something.", now=self._now)
+                workspace.submit(user, now=self._now)
             case "reply":
                 self._replied.add(thread.asked.token)
                 self._say(replace(thread.asked, kind="plain"), thread.root)
@@ -353,9 +374,13 @@ class Update:
             words = lines_of(asked, seen)
             wanted = [f"{asked.token}w{n:04}" for n in range(1, asked.lines + 1)]
             if asked is thread.asked and thread.lines_at_stop is not None:
-                if words != wanted[: thread.lines_at_stop]:
+                least = thread.lines_at_stop  # words do not stop the stream by themselves, as the button does
+                most = asked.lines - 1 if thread.act == "say stop" else least
+                if words != wanted[: len(words)] or not least <= len(words) <= most:
                     yield f"{about}: {len(words)} lines, though it was stopped after {thread.lines_at_stop}"
-                if not any("topped" in note for note in notices(message for message in seen if message.is_bot)):
+                if not any(
+                    "topped" in note for note in notices(message for message in seen if message.is_bot)
+                ):
                     yield f"{about}: no word of the stop"
             elif asked is thread.waiting and thread.act == "delete":
                 if words:
@@ -389,8 +414,9 @@ class Update:
             log = self._log(process)
             counts[f"turns that the {edition} one began"] += log.count("turn begins")
             counts[f"turns that the {edition} one took over"] += log.count("a turn is taken over")
-            counts[f"watched tasks that the {edition} one ended"] += len(re.findall("watch.* ends|watched", log))
-            wrong += [f"{edition}: {line}" for line in log.splitlines() if " ERROR " in line or "Traceback" in line]
+            wrong += [
+                f"{edition}: {line}" for line in log.splitlines() if " ERROR " in line or "Traceback" in line
+            ]
 
     def _wrongly_asked(self, thread: Thread, asked: Asked, ledger: Mapping[str, Any]) -> Iterator[str]:
         received = list(ledger["received"].values())
@@ -401,7 +427,8 @@ class Update:
         if asked is thread.waiting and thread.act == "delete":
             wanted = 0
         if len(mine) != wanted or any(each["times"] != 1 for each in mine):
-            yield f"{asked.token} ({thread.state}): {len(mine)} messages to the agent in place of {wanted}: {mine}"
+            told = f"{len(mine)} messages to the agent in place of {wanted}: {mine}"
+            yield f"{asked.token} ({thread.state}): {told}"
         if len(tasks) > 1:
             yield f"{asked.token}: {len(tasks)} tasks"
         is_stopped = asked is thread.asked and thread.lines_at_stop is not None
@@ -409,24 +436,27 @@ class Update:
             yield f"{asked.token}: cancelled: {not is_stopped}"
 
     def logs(self) -> str:
+        """Those of all processes in order, then the threads."""
         lines = []
         for number, (edition, process) in enumerate(self._processes):
             at = ""
             for line in self._log(process).splitlines():
                 at = line[:24] if line.startswith("20") else at
                 lines.append((at, f"{number} {edition} {line}"))
-        texts = [f"{each.ts} {each.author} {each.state} {each.read}" for thread in self._threads for each in self._seen(thread)]
+        texts = [
+            f"{each.ts} {each.author} {each.state} {each.read}"
+            for thread in self._threads
+            for each in self._seen(thread)
+        ]
         return "\n".join([*(line for _, line in sorted(lines, key=lambda each: each[0])), *texts])
 
 
-async def run(old: Path, wire: str, rounds: int = 3, keep: Path | None = None) -> Result:
+async def run(old: Path, wire: str, rounds: int = 3) -> tuple[Result, str]:
+    """What came of it, and what all processes logged."""
     with tempfile.TemporaryDirectory() as home, running_redis(Path(home) / "redis") as redis:
         async with agents() as urls:
             update = Update(old, wire, urls, Path(home), redis.url)
-            result = await update.run(rounds)
-            if keep is not None:
-                keep.write_text(update.logs(), "utf-8")
-            return result
+            return await update.run(rounds), update.logs()
 
 
 def summary(result: Result) -> str:
@@ -442,7 +472,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where logs and threads are written")
     args = parser.parse_args(argv)
     print(f"{args.old} and this edition, wire {args.wire}, on {machine()}", flush=True)
-    result = asyncio.run(run(args.old, args.wire, args.rounds, args.keep))
+    result, logs = asyncio.run(run(args.old, args.wire, args.rounds))
+    if args.keep is not None:
+        args.keep.write_text(logs, "utf-8")
     print(summary(result))
     print("wrong" if result.wrong else "all is right")
     return 1 if result.wrong else 0
