@@ -21,6 +21,7 @@ from tests.examples import at_each_third
 from tests.form_tapes import ONE, asking, form_in
 
 LOST = "cannot find out what became of this question"
+SENT = "before the agent"
 TASK_KNOWN = "after change conversations"
 """Its id is stored with the context of the thread, behind the turn itself."""
 
@@ -72,6 +73,12 @@ async def until_killed(bot: BotHarness, events: Sequence[Envelope] = ()) -> None
         task.cancel()
 
 
+def is_task_known(points: Sequence[str]) -> bool:
+    """Of the question that the agent was sent at one of these points."""
+    sent = points.index(SENT) if SENT in points else len(points)
+    return TASK_KNOWN in points[sent:]
+
+
 def judge(bot: BotHarness, asked_before: int, at: object) -> None:
     """The agent got the question at most once. Its asker reads the answer, that nobody knows, or the form
     again that it was to answer.
@@ -94,7 +101,7 @@ async def test_a_question_is_asked_at_most_once_wherever_its_process_is_killed(n
             events = await begin(bot)
             bot.life.end_after(points)
             await until_killed(bot, events)
-            is_over = TASK_KNOWN in bot.life.points or not bot.life.over.is_set()
+            is_over = is_task_known(bot.life.points) or not bot.life.over.is_set()
             at = points, *bot.life.points[-1:]
             bot.life.end_now()
             async with run_bot(after=bot) as next_bot:
@@ -118,7 +125,7 @@ async def test_so_it_is_where_the_next_process_is_killed_too(step: int) -> None:
                 events = await new(bot)
                 bot.life.end_after(points)
                 await until_killed(bot, events)
-                is_over = TASK_KNOWN in bot.life.points
+                is_over = is_task_known(bot.life.points)
                 bot.life.end_now()
                 second = await stack.enter_async_context(run_bot(after=bot))
                 second.life.end_after(more)
@@ -132,3 +139,81 @@ async def test_so_it_is_where_the_next_process_is_killed_too(step: int) -> None:
                 assert await third.store.unfinished() == []
             more += step
         points += step
+
+
+# -- questions that have to do with each other
+
+
+def lines(bot: BotHarness, channel: str, root: str | None, user: str) -> None:
+    for word in ("red", "blue"):
+        bot.workspace.say(user, channel, f"<@U0BOT> {word}", now=bot.now, thread_ts=root)
+
+
+async def two_lines(bot: BotHarness) -> None:
+    """They wait, and are asked as one."""
+    root = await bot.ask("one")
+    await asyncio.sleep(1)
+    lines(bot, CHANNEL, root, "U2")
+
+
+async def two_lines_directly(bot: BotHarness) -> None:
+    """The second joins the thread of the first."""
+    lines(bot, bot.workspace.direct("U1"), None, "U1")
+
+
+async def edited(bot: BotHarness) -> None:
+    root = await bot.ask("one")
+    await asyncio.sleep(1)
+    ts = bot.workspace.say("U2", CHANNEL, "<@U0BOT> red", now=bot.now, thread_ts=root)
+    bot.workspace.edit(CHANNEL, ts, "<@U0BOT> blue", now=bot.now)
+
+
+async def interrupting(bot: BotHarness) -> None:
+    """The first is ended for the second."""
+    root = await bot.ask("red")
+    await asyncio.sleep(1)
+    bot.workspace.say("U1", CHANNEL, "<@U0BOT> blue", now=bot.now, thread_ts=root)
+
+
+TOGETHER = {
+    "two lines": (two_lines, "collect", {"red", "blue"}),
+    "two lines directly": (two_lines_directly, "collect", {"red", "blue"}),
+    "edited": (edited, "queue", {"blue"}),
+    "interrupting": (interrupting, "interrupt", {"blue"}),
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+@at_each_third
+@on_virtual_time
+async def test_each_of_several_messages_is_asked_at_most_once(step: int, name: str) -> None:
+    """And at least once, unless its asker reads that nobody knows."""
+    begin, busy, wanted = TOGETHER[name]
+    points, is_over = 0, False
+    while not is_over:
+        store = MemoryStore(is_durable=True)
+        async with run_bot(answer("One.", seconds=3), YES, YES, store=store, busy=busy) as bot:
+            await begin(bot)
+            events = bot.workspace.take()
+            bot.life.end_after(points)
+            await until_killed(bot, events)
+            is_over = not bot.life.over.is_set()
+            at = points, *bot.life.points[-1:]
+            bot.life.end_now()
+            async with run_bot(after=bot) as next_bot:
+                await next_bot.deliver(events, retry=1)
+                await next_bot.idle()
+                assert await next_bot.store.unfinished() == [], at
+                texts = {call.params["message"]["messageId"]: call.text for call in next_bot.agent.questions}
+                words = " ".join(texts.values()).split()
+                assert words.count("red") <= 1 >= words.count("blue"), (at, texts)
+                places = {CHANNEL, *(each for each in next_bot.workspace.state.channels)}
+                read = [
+                    seen.read
+                    for place in places
+                    for root in next_bot.workspace.history(place)
+                    for seen in next_bot.thread(root.ts, place)
+                ]
+                assert wanted <= set(words) or LOST in str(read), (at, texts, read)
+        points += step
+    assert points > 20
