@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..agents.agent import Agent
+from ..agents.task.stopping import StoppedTasks
 from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
@@ -137,7 +138,16 @@ class TurnRun:
         return None if self._runner is None else self._runner.unseen_since
 
     def stop(self, user: str) -> Coroutine[Any, Any, None]:
-        """End it for `user`; to be awaited until it is stored: who takes it over ends it too."""
+        """End it for `user`; to be awaited until it is stored: who takes it over ends it too.
+
+        Where it has left its task to be watched, the agent hears of it now. The turn comes back once Slack
+        shows its end, and says how that went.
+        """
+        if self._handle.stopped_by is None and (task_id := self._handle.left_task) is not None:
+            thread, settings = self._turn.question.thread, self._parts.settings.agent
+            agent = self._parts.agent.in_conversation(thread)
+            cancelling = StoppedTasks(agent, thread, settings, self._handle).cancel_early(task_id)
+            self._parts.background.spawn(cancelling, self._turn.key)
         self._handle.stop(user)
         if self._journal is not None:
             return self._journal.stop(user)

@@ -313,6 +313,31 @@ async def test_a_stop_of_a_watched_task_ends_it_at_once(how: str) -> None:
         assert WATCHING_AFTER_LOSS not in shown.read
 
 
+@pytest.mark.parametrize("how", [native_stop, word], ids=["native", "word"])
+@on_virtual_time
+async def test_a_stop_of_what_is_left_to_be_watched_ends_it_at_once(
+    how: Callable[[BotHarness, str], None],
+) -> None:
+    """Its turn cannot end before Slack shows that it does."""
+    async with run_bot(slow(), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(10)
+        hang(bot)
+        await asyncio.sleep(600)
+        assert (bot.outcomes, cancels(bot)) == ([], 0)
+        how(bot, root)
+        await deliver_in_time(bot)
+        await until(lambda: cancels(bot))
+        recover(bot)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "stopped"]
+        shown = answers(bot, root)
+        assert "".join(message.text for message in shown) == FIRST
+        assert shown[-1].read.endswith(f"\n{STOPPED}")
+        assert not any(WATCHING_AFTER_LOSS in message.read for message in shown)
+        assert bot.workspace.open_streams() == []
+
+
 @on_virtual_time
 async def test_the_word_takes_back_at_once_what_waits() -> None:
     async with hanging_answer(5.0) as (bot, root):

@@ -37,6 +37,7 @@ class StoppedTasks:
 
     async def cancel(self, task_id: str) -> tuple[str, str | errors.AgentError]:
         """Ask the agent to end it. What the reader is told, and why."""
+        is_repeated = self._agent.stopped_task(self._conversation) == task_id
         self._agent.note_stopped(self._conversation, task_id)
         try:
             async with asyncio.timeout(self._settings.cancel_wait):
@@ -47,11 +48,19 @@ class StoppedTasks:
             code = error.code if isinstance(error, errors.AgentFailed) else None
             if code in (NOT_CANCELABLE, TASK_NOT_FOUND):
                 self._agent.note_stopped(self._conversation, None)
+            if code == NOT_CANCELABLE and is_repeated:
+                return STOPPED, "the agent has stopped since it was asked to"
             return STOPPED_MAY_GO_ON if code is None else _REFUSED.get(code, STOPPED_MAY_GO_ON), error
         if not task.state.is_terminal:
             return STOPPED_GOES_ON, f"the agent was asked to stop, and its task is {task.state}"
         self._agent.note_stopped(self._conversation, None)
         return STOPPED, "the agent stopped"
+
+    async def cancel_early(self, task_id: str) -> None:
+        """Ask the agent to end it now. `cancel` follows, and finds a task that has ended for this."""
+        note, _ = await self.cancel(task_id)
+        if note == STOPPED:
+            self._agent.note_stopped(self._conversation, task_id)
 
     def is_refused_for_it(self, error: errors.AgentError) -> bool:
         """A question was not taken, while a stopped task may work on."""

@@ -38,6 +38,8 @@ class TurnHandle:
         """The user for whom the agent ended the task."""
         self.over = asyncio.Event()
         """The agent is listened to no longer."""
+        self.left_task: str | None = None
+        """The task that goes on when its turn is over."""
         self._task_id: str | None = None
         self._is_named = asyncio.Event()
         self._exit = asyncio.Event()
@@ -61,6 +63,10 @@ class TurnHandle:
             for each in waits:
                 each.cancel()
         return None if self.over.is_set() else self._task_id
+
+    def leave_task(self, task_id: str | None) -> None:
+        """The turn ends without its task."""
+        self.left_task = task_id
 
     async def end_listening(self) -> None:
         """The agent is listened to no longer. Returns when it is known whether it was interrupted."""

@@ -122,6 +122,8 @@ class TaskConsumer:
         await self.view.finish()
         if end.end is StreamEnd.CLOSED and self.view.heard:
             self._name_context()
+        if end.end is StreamEnd.WATCHED:
+            self._handle.leave_task(self.view.task_id)
         self._on_event(end)
 
     def _name_context(self) -> None:
