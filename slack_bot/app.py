@@ -22,6 +22,7 @@ from .features.audit.audit_log import FEATURE as AUDIT
 from .features.context.thread_context import FEATURE as CONTEXT
 from .features.feature import BotParts, Feature, FeatureWork, RequestReceiver
 from .features.feedback.buttons import FEATURE as FEEDBACK
+from .features.forms.form_presses import FEATURE as FORMS
 from .features.home.listeners import FEATURE as HOME
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
@@ -32,7 +33,6 @@ from .inbound.authorizer import Authorize, new_authorize
 from .inbound.backfill import Backfill
 from .inbound.buttons import ButtonRouter, TurnButtons
 from .inbound.events import SlackListeners
-from .inbound.forms import FormButtons
 from .inbound.health_server import serving_health
 from .inbound.http_mode import HTTP_ADDRESS, serve_http
 from .inbound.http_server import check_address
@@ -48,26 +48,25 @@ from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings, StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
-from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.collection import Ages, Collection
 from .store.contracts import Store
-from .store.knowledge import CONVERSATIONS, FORMS, OVERHEARD, PROFILES, THREADS, Profiles
+from .store.knowledge import KNOWLEDGE, Profiles
 from .store.stores import StoreOptions, check_store, open_store
 from .threads.ports import CommonParts, ThreadPorts
-from .threads.threads import Threads
+from .threads.threads import Threads, new_common_parts
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
-FEATURES: Sequence[Feature] = [CONTEXT, HOME, OUTBOUND, FEEDBACK, PUSH, AUDIT, TRACES, AGENT_EVENTS]
+FEATURES: Sequence[Feature] = [CONTEXT, FORMS, HOME, OUTBOUND, FEEDBACK, PUSH, AUDIT, TRACES, AGENT_EVENTS]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0
 COLLECTIONS: Sequence[Collection[Any]] = [
     *(kind for feature in FEATURES for kind in feature.collections),
-    *(CONVERSATIONS, OVERHEARD, FORMS, THREADS, PROFILES),
+    *KNOWLEDGE,
 ]
 """What the bot keeps beside its turns."""
 _CHECKED = "store-check"  # stands in the place of an agent's name
@@ -148,10 +147,7 @@ async def build(
         retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
         api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-        common = CommonParts(
-            settings=settings, policies=policies, clock=clock, observer=observers, health=health, store=store,
-            agent=agent, api=api, people=People(api, settings.slack, clock),
-        )  # fmt: skip
+        common = new_common_parts(settings, policies, clock, observers, health, store, agent, api)
         threads = Threads(common, _thread_ports(common))
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, common.people, clock)
@@ -189,7 +185,7 @@ def _start_features(
     `SlackListeners`, which match everything.
     """
     features = {each.name: each.start(bot) for each in FEATURES if each.start is not None}
-    buttons = [*TurnButtons(bot.threads, bot.hourly).buttons(), *FormButtons(bot.threads).buttons()]
+    buttons = list(TurnButtons(bot.threads, bot.hourly).buttons())
     buttons += [button for work in features.values() for button in work.buttons]
     ButtonRouter(buttons, access, bot.threads).register(bolt)
     for work in features.values():

@@ -408,9 +408,9 @@ READ_IN_SLACK = [
     PACKAGE / f"{name}.py"
     for name in (
         *("text/words", "threads/notices", "threads/follow", "threads/line"),
-        *("threads/watch", "threads/runner", "threads/form_handler", "features/home/home"),
+        *("threads/watch", "threads/runner", "features/forms/form_handler", "features/home/home"),
         *("agents/task/task_consumer", "inbound/access", "inbound/events", "inbound/buttons"),
-        *("inbound/forms", "features/feedback/buttons", "slack/blocks", "slack/sink"),
+        *("features/forms/form_presses", "features/feedback/buttons", "slack/blocks", "slack/sink"),
         *("slack/home", "slack/forms", "slack/surfaces", "agents/wire/frames", "turn/notices", "turn/form"),
     )
 ]

@@ -112,7 +112,7 @@ class ButtonRouter:
         if reply.errors:
             await ack(response_action="errors", errors=dict(reply.errors))
         elif reply.words and reply.place is None:
-            await ack(response_action="update", view=self._threads.form_presses.notice_view(reply.words))
+            await ack(response_action="update", view=self._threads.notices.notice_view(reply.words))
         else:
             await ack()
             if reply.place is not None and press is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from ..turn.open_form import OpenForm
 from ..turn.quotes import Heard, ThreadMessage
@@ -211,3 +212,7 @@ async def take_form(store: CollectionStore, handle: str, by: str, user: str, at:
     """End a form, if it is open (`OpenForm.taken`). Returns it as it is then. Raises StoreError."""
     taken = await store.change(FORMS, (handle,), lambda known: known and known.taken(by, user, at), at)
     return taken.after
+
+
+KNOWLEDGE: Sequence[Collection[Any]] = (CONVERSATIONS, OVERHEARD, FORMS, THREADS, PROFILES)
+"""All of these, in the order in which they are counted and given."""

@@ -50,17 +50,21 @@ class Journal:
         self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
         self._all_named = asyncio.Event()
 
-    async def begin(self, record: TurnRecord) -> "TurnJournal":
-        """The turn begins, or goes on after another process. Raises StoreError."""
+    async def begin(self, record: TurnRecord, *, opens_forms: bool) -> "TurnJournal":
+        """The turn begins, or goes on after another process. Raises StoreError.
+
+        `opens_forms`: what its agent asks may be answered with buttons.
+        """
         question = record.question
         known = await conversation(self._store, self._agent, question.thread)
         if record.stage is Stage.ACCEPTED:
             task_id = question.task_id if question.handle else known.task_for(question.user)
             question = replace(question, context_id=known.context_id, task_id=task_id)
-            return TurnJournal(self, replace(record, question=question), known)
+            return TurnJournal(self, replace(record, question=question), known, opens_forms=opens_forms)
         if record.stage is Stage.WATCHED:
-            return TurnJournal(self, record, known)
-        turn = TurnJournal(self, replace(record, takeovers=record.takeovers + 1), known)
+            return TurnJournal(self, record, known, opens_forms=opens_forms)
+        again = replace(record, takeovers=record.takeovers + 1)
+        turn = TurnJournal(self, again, known, opens_forms=opens_forms)
         await self.save(turn)
         return turn
 
@@ -217,9 +221,12 @@ class Journal:
 class TurnJournal:
     """The record of one turn. `stored`: its messages as the store has them."""
 
-    def __init__(self, journal: Journal, record: TurnRecord, conversation: AgentContext) -> None:
+    def __init__(
+        self, journal: Journal, record: TurnRecord, conversation: AgentContext, *, opens_forms: bool
+    ) -> None:
         self._journal, self.record, self._conversation = journal, record, conversation
         self.stored = record.messages
+        self._opens_forms = opens_forms
         self._opened: OpenForm | None = None
 
     @property
@@ -259,6 +266,8 @@ class TurnJournal:
 
     async def open_form(self, form: Form, task_id: str | None) -> str:
         """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press."""
+        if not self._opens_forms:
+            return ""
         known = self._opened or await self._journal.form_of(self.record)
         if known is not None and known.form == form:
             return known.handle

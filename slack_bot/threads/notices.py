@@ -12,6 +12,7 @@ from ..settings.models import StreamSettings
 from ..slack.api import SlackApi
 from ..slack.blocks import Args, actions, markdown
 from ..slack.faults import CallOk, StreamingRefusalCache
+from ..slack.forms import notice_view
 from ..slack.model import Ending
 from ..slack.sink import Sink
 from ..slack.status import QueuedReaction
@@ -120,6 +121,10 @@ class Notices:
         args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
         args["blocks"] = [markdown(text), actions(labels, question.key)]
         await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
+
+    def notice_view(self, words: str) -> Args:
+        """The modal that says why another one was not sent."""
+        return notice_view(words)
 
     async def open_view(self, turn: str, trigger: str, view: Args) -> bool:
         """Open a modal. The trigger lives for 3 s, so this is tried once. False: Slack did not."""

@@ -13,15 +13,20 @@ from ..settings.channels import ChannelPolicies
 from ..settings.load import Settings
 from ..slack.api import SlackApi
 from ..slack.people import People
+from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, Surroundings
 from ..turn.record import Question, ThreadKey
+from .background import TaskSet
+from .journal import Journal, TurnJournal
+from .leases import Leases
+from .notices import Notices
 
 
 @dataclass(frozen=True, slots=True)
 class CommonParts:
-    """What the threads and the features are built of."""
+    """What the threads and the features are built of. `background`: work that is not awaited."""
 
     settings: Settings
     policies: ChannelPolicies
@@ -32,6 +37,37 @@ class CommonParts:
     agent: Agent
     api: SlackApi
     people: People
+    background: TaskSet
+    leases: Leases
+    journal: Journal
+    stream_starts: StreamStartTracker
+    notices: Notices
+
+
+class FormAnswers:
+    """What becomes of an agent's questions beside the answer in words. Here nothing else answers them."""
+
+    can_be_answered = False
+    """A question gets buttons that name it."""
+
+    async def before(self, turn: TurnJournal) -> str | None:
+        """Called before a turn's question is sent. Returns what its asker reads if it is not to be sent."""
+        return None
+
+    async def is_stop(self, turn: TurnJournal) -> bool:
+        """Whether the question ends the task that waits for its asker. Raises StoreError."""
+        return False
+
+    async def words_withheld(self, reply: Question) -> str | None:
+        """What the author of `reply` reads if it may be a secret: nothing of it is stored or sent then."""
+        return None
+
+    async def stop(self, thread: ThreadKey, user: str) -> bool:
+        """End the tasks that wait for `user` in a thread where nothing runs. False: none did."""
+        return False
+
+    async def close(self, turn: TurnJournal) -> None:
+        """The turn that asked has ended, and needs no answer any more."""
 
 
 class NewsOffers:
@@ -74,4 +110,5 @@ class ThreadPorts:
     """All that features do for threads."""
 
     context: QuestionContext = field(default_factory=QuestionContext)
+    forms: FormAnswers = field(default_factory=FormAnswers)
     news: NewsOffers = field(default_factory=NewsOffers)

@@ -3,13 +3,20 @@
 import asyncio
 import logging
 
+from ..agents.agent import Agent
+from ..clock import Clock
 from ..errors import StoreError
+from ..observe.facts import Observer
+from ..observe.health import Health
+from ..settings.channels import ChannelPolicies
+from ..settings.load import Settings
+from ..slack.api import SlackApi
+from ..slack.people import People
 from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker
+from ..store.contracts import Store
 from .background import TaskSet, wait_for_tasks
 from .follow import FollowedThreads
-from .form_handler import FormAccess, FormHandler
-from .form_presses import FormPresses
 from .intake import Intake
 from .journal import Journal
 from .leases import Leases
@@ -26,42 +33,57 @@ _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 
 
+def new_common_parts(
+    settings: Settings,
+    policies: ChannelPolicies,
+    clock: Clock,
+    observer: Observer,
+    health: Health,
+    store: Store,
+    agent: Agent,
+    api: SlackApi,
+) -> CommonParts:
+    """Build the others of them."""
+    background, leases = TaskSet(), Leases(store, clock.wall)
+    journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
+    starts = StreamStartTracker(background.spawn)
+    return CommonParts(
+        settings=settings, policies=policies, clock=clock, observer=observer, health=health, store=store,
+        agent=agent, api=api, people=People(api, settings.slack, clock), background=background,
+        leases=leases, journal=journal, stream_starts=starts,
+        notices=Notices(api, settings.stream, policies, clock, observer, journal, starts, store),
+    )  # fmt: skip
+
+
 class Threads:
     """All parts of the room. One for a process."""
 
     def __init__(self, common: CommonParts, ports: ThreadPorts) -> None:
-        self._turns, self._background = TaskSet(), TaskSet()
-        settings, policies = common.settings, common.policies
-        agent, store = common.agent, common.store
+        self._turns, self._background = TaskSet(), common.background
+        settings, store = common.settings, common.store
         clock, observer = common.clock, common.observer
-        turns, background = settings.turns, self._background
-        starts = StreamStartTracker(background.spawn)
-        leases = Leases(store, clock.wall)
-        journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
-        notices = Notices(common.api, settings.stream, policies, clock, observer, journal, starts, store)
-        self.context = ports.context
+        turns, background = settings.turns, common.background
+        leases, notices = common.leases, common.notices
+        self.context, self.forms = ports.context, ports.forms
         self.follow = FollowedThreads(
-            store, policies, turns.follow_for, clock, notices, background, turns.stop_grace
+            store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
-        access = FormAccess(policies, common.people, clock, settings.store.form_days)
-        self.forms = FormHandler(agent, store, notices, access, clock, observer, background)
         parts = TurnParts(
-            agent=agent, store=store, settings=settings, clock=clock, observer=observer, journal=journal,
-            notices=notices, follow=self.follow, forms=self.forms, context=self.context,
-            files=QuestionFiles(common.api, settings.files), learned=LearnedFacts(store, clock),
-            news=ports.news, background=background,
+            agent=common.agent, store=store, settings=settings, clock=clock, observer=observer,
+            journal=common.journal, notices=notices, follow=self.follow, forms=self.forms,
+            context=self.context, files=QuestionFiles(common.api, settings.files),
+            learned=LearnedFacts(store, clock), news=ports.news, background=background,
         )  # fmt: skip
-        self._journal, self.notices = journal, notices
-        self.registry = Registry(parts, leases, policies, starts, self._turns)
+        self._journal, self.notices = common.journal, notices
+        self.registry = Registry(parts, leases, common.policies, common.stream_starts, self._turns)
         self.replicas = Replicas(
             store, leases, self.registry, background, common.health, settings.slack.backfill_after
         )
         self.intake = Intake(
-            store=store, registry=self.registry, journal=journal, settings=settings,
+            store=store, registry=self.registry, journal=common.journal, settings=settings,
             clock=clock, observer=observer, health=common.health, background=background,
         )  # fmt: skip
         self.refusals = Refusals(notices, clock, observer, background)
-        self.form_presses = FormPresses(store, notices, access, clock, self.intake)
 
     async def wait_for_broken_store(self) -> StoreError:
         """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""

@@ -28,10 +28,9 @@ from ..turn.record import Outcome, Question
 from .background import TaskSet
 from .commands import TurnResult
 from .follow import FollowedThreads
-from .form_handler import FormHandler
 from .journal import Journal, TurnJournal
 from .notices import Notices
-from .ports import NewsOffers, QuestionContext
+from .ports import FormAnswers, NewsOffers, QuestionContext
 from .runner import TurnRunner
 
 log = logging.getLogger(__name__)
@@ -74,7 +73,7 @@ class TurnParts:
     journal: Journal
     notices: Notices
     follow: FollowedThreads
-    forms: FormHandler
+    forms: FormAnswers
     context: QuestionContext
     files: QuestionFiles
     learned: LearnedFacts
@@ -244,7 +243,8 @@ class TurnRun:
 
     async def answer(self) -> None:
         """Ask the agent and show its answer."""
-        journal = self._journal = await self._parts.journal.begin(self._turn)
+        opens_forms = self._parts.forms.can_be_answered
+        journal = self._journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms)
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)
         if await self._may_ask(journal):

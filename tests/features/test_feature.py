@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -108,6 +109,37 @@ story()
 """
 """A bot that is mentioned twice in a thread of people."""
 
+FORM = """
+import json
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.tape.builders import answer, task
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+SCHEMA = {"type": "object", "properties": {"env": {"title": "Where", "enum": ["dev", "prod"]}}}
+PARTS = [{"kind": "text", "text": "Which environment?"}, {"kind": "data", "data": SCHEMA}]
+SAID = {"kind": "message", "messageId": "asks", "role": "agent", "parts": PARTS}
+STATUS = {"state": "input-required", "message": SAID}
+ASKS = {"kind": "status-update", "taskId": "task-1", "contextId": "ctx-1", "status": STATUS, "final": True}
+FORM = Tape({"wire": "0.3"}, (
+    Moment(0.1, event=task()), Moment(0.5, event=ASKS), Moment(0.6, end="closed"),
+))
+
+@on_virtual_time
+async def story():
+    async with run_bot(FORM, answer("Deployed.")) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        (shown,) = [message for message in bot.thread(root) if message.is_bot]
+        await bot.say("prod", thread_ts=root)
+        await bot.idle()
+        asked = bot.agent.questions[-1].params["message"]
+        print(json.dumps([shown.text, "form_" in json.dumps(shown.blocks), asked["taskId"], bot.outcomes]))
+
+story()
+"""
+"""A bot whose agent asks with a form, which is answered in words."""
+
 
 def tell(story: str, folder: Path) -> object:
     """What `story` prints, with the package in `folder`."""
@@ -156,3 +188,12 @@ def test_without_context_the_agent_gets_the_question_alone(tmp_path: Path) -> No
     take_out("context", tmp_path)
     parts = [["what now?"], ["and now?"]]
     assert tell(ASKED_IN_A_THREAD, tmp_path) == [parts, [None, None], ["answered", "answered"]]
+
+
+def test_without_forms_an_agent_asks_in_words(tmp_path: Path) -> None:
+    """And the answer in words goes to the task that asked."""
+    for name, has_buttons in (("", True), ("forms", False)):
+        take_out(name, folder := tmp_path / f"without {name}")
+        words, *others = cast(list[object], tell(FORM, folder))
+        assert others == [has_buttons, "task-1", ["asked", "answered"]]
+        assert ("dev" in str(words)) is not has_buttons, "buttons show it"

@@ -3,7 +3,8 @@
 A figure that falls because code was moved into an expression, a closure or data has not fallen. One step
 raised some: deciding what happens in a thread (`threads/line.py`) and doing it are two files since then, so
 the three walks that begin in a thread pass more files and move between them more often. Another one raised
-the rooms: what goes along with a question is a feature, and `features` is a room on its way.
+the rooms by one: what goes along with a question and what answers a form are features since then, so that the
+room `features` is on the way of each turn; and a bot is built with one more, push.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ SHAPE = {
     "attributes set from outside": 165,
     "splats into constructors": 21,
     "conditional callees": 4,
-    "assignments to three or more": 189,
+    "assignments to three or more": 187,
     "parameter names with five or more types": 42,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 191,
+    "words of manner": 187,
 }
 WALKS = {
     "mention": {
-        "files": 70, "rooms": 10, "moves between files": 311, "moves between rooms": 133, "climbs": 17,
+        "files": 70, "rooms": 10, "moves between files": 311, "moves between rooms": 135, "climbs": 17,
     },
     "chunk": {"files": 36, "rooms": 6, "moves between files": 143, "moves between rooms": 57, "climbs": 14},
-    "press": {"files": 64, "rooms": 10, "moves between files": 244, "moves between rooms": 100, "climbs": 16},
+    "press": {"files": 64, "rooms": 10, "moves between files": 244, "moves between rooms": 102, "climbs": 16},
     "takeover": {
-        "files": 105, "rooms": 11, "moves between files": 2394, "moves between rooms": 644, "climbs": 104,
+        "files": 104, "rooms": 11, "moves between files": 2397, "moves between rooms": 647, "climbs": 104,
     },
 }  # fmt: skip
 

@@ -47,7 +47,7 @@ def new_journal(store: MemoryStore, interval: float = 1.0) -> Journal:
 async def begin(store: MemoryStore, turn: TurnRecord | None = None, interval: float = 1.0) -> TurnJournal:
     turn = turn or TurnRecord(QUESTION, 0.0)
     await store.accept(turn)
-    return await new_journal(store, interval).begin(turn)
+    return await new_journal(store, interval).begin(turn, opens_forms=True)
 
 
 def message(ts: str, body: str) -> MessageRecord:
@@ -209,7 +209,7 @@ async def test_what_was_not_written_yet_is_when_the_journal_is_closed() -> None:
     store = MemoryStore()
     journal = new_journal(store)
     await store.accept(TurnRecord(QUESTION, 0.0))
-    turn = await journal.begin(TurnRecord(QUESTION, 0.0))
+    turn = await journal.begin(TurnRecord(QUESTION, 0.0), opens_forms=True)
     await turn.shown((message("5.0", "One "),))
     await turn.shown((message("5.0", "One two "),))
     await journal.close()
@@ -221,7 +221,7 @@ async def test_a_turn_that_was_broken_off_is_not_unfinished_again_by_text_that_w
     store = MemoryStore()
     journal = new_journal(store)
     await store.accept(TurnRecord(QUESTION, 0.0))
-    turn = await journal.begin(TurnRecord(QUESTION, 0.0))
+    turn = await journal.begin(TurnRecord(QUESTION, 0.0), opens_forms=True)
     await turn.sending()
     await turn.shown((message("5.0", "One "),))
     await turn.shown((message("5.0", "One two "),))

@@ -10,6 +10,13 @@ from slack_bot.turn.record import Question, ThreadKey
 QUESTION = Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "hi")
 
 
+async def test_what_an_agent_asks_is_answered_in_words() -> None:
+    forms = ThreadPorts().forms
+    assert not forms.can_be_answered
+    assert await forms.words_withheld(QUESTION) is None
+    assert await forms.stop(QUESTION.thread, "U1") is False
+
+
 async def test_no_agent_is_told_where_to_post() -> None:
     news, turn = ThreadPorts().news, TurnRecord(QUESTION, 1.0, task_id="t")
     assert news.new_target(turn) is None

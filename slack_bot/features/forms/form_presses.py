@@ -4,17 +4,17 @@ Its key is that of the form's message: it is accepted once, by whichever process
 """
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
-from ..clock import Clock
-from ..errors import StoreError
-from ..slack import forms
-from ..slack.form_messages import send_sign_in
-from ..store.contracts import Store
-from ..store.knowledge import form_of, take_form
-from ..text.words import (
+from ...errors import StoreError
+from ...inbound.buttons import Button, PressReply
+from ...inbound.read import Press
+from ...slack import forms
+from ...slack.form_messages import send_sign_in
+from ...store.knowledge import form_of, take_form
+from ...text.words import (
+    FORM_ANSWER_NOT_STORED,
     FORM_ANSWERED,
     FORM_ANSWERED_BY,
     FORM_APPROVED,
@@ -24,58 +24,66 @@ from ..text.words import (
     FORM_SENT_UNCHANGED,
     LINK_NOT_SENT,
 )
-from ..turn.form import Answer, FormKind, Verdict, answer_of, check
-from ..turn.open_form import FormAction, FormPress, OpenForm
-from ..turn.record import Question
-from .form_handler import FormAccess
-from .intake import Intake
-from .notices import Notices
+from ...threads.intake import Intake
+from ...threads.ports import CommonParts, ThreadPorts
+from ...turn.form import Answer, FormKind, Verdict, answer_of, check
+from ...turn.open_form import FormAction, FormPress, OpenForm
+from ...turn.record import Question
+from ..feature import BotParts, Feature, FeatureWork
+from .form_handler import FormAccess, FormHandler
 
 _log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class FormReply:
-    """What became of a press or a modal. `words` are for the person; `errors` for inputs, by block."""
-
-    words: str | None = None
-    errors: Mapping[str, str] | None = None
+_OPEN_MODALS = [action for action in FormAction if action.opens_modal]
 
 
 class FormPresses:
     """Takes what people press and send."""
 
-    def __init__(
-        self, store: Store, notices: Notices, access: FormAccess, clock: Clock, intake: Intake
-    ) -> None:
-        self._store, self._notices, self._access = store, notices, access
-        self._clock, self._intake = clock, intake
+    def __init__(self, common: CommonParts, intake: Intake) -> None:
+        self._store, self._notices, self._clock = common.store, common.notices, common.clock
+        self._access, self._intake = FormAccess(common), intake
 
-    async def channel_of(self, handle: str) -> str:
-        """The channel of the form; "": it is not known. Raises StoreError."""
-        form = await form_of(self._store, handle)
+    def buttons(self) -> Iterator[Button]:
+        """Every button of a form, and every modal that one opens, by the same names."""
+        for action in FormAction:
+            yield Button(
+                action,
+                self.press,
+                failure="an answer to a form was not stored: %s",
+                sorry=FORM_ANSWER_NOT_STORED,
+                opens_modal=action in _OPEN_MODALS,
+                channel_of=self._channel_of,
+            )
+
+    async def _channel_of(self, press: Press) -> str:
+        """That of the form; "": it is not known. Raises StoreError."""
+        form = await form_of(self._store, press.value.partition("|")[0])
         return "" if form is None else form.thread.channel
 
-    def notice_view(self, words: str) -> dict[str, Any]:
-        """The modal that says why another one was not sent."""
-        return forms.notice_view(words)
-
-    async def press(self, press: FormPress) -> FormReply:
+    async def press(self, press: Press) -> PressReply:
         """A button below a form, or a modal that was sent. Raises BotError."""
+        pressed = form_press_of(press)
+        if pressed is None:
+            _log.warning("ignored: a form's button or modal without a handle")
+            return PressReply()
+        return PressReply() if pressed.action is FormAction.OPENED else await self._take(pressed)
+
+    async def _take(self, press: FormPress) -> PressReply:
         form = await form_of(self._store, press.handle)
         if form is None or (words := await self._refusal(form, press)) is not None:
-            return FormReply(FORM_FORGOTTEN if form is None else words)
+            return PressReply(FORM_FORGOTTEN if form is None else words)
         if press.action.opens_modal and not press.is_submission:
-            return FormReply(await self._open(form, press))
+            return PressReply(await self._open(form, press))
         if press.action is FormAction.LINK:
-            return FormReply(await self._send_link(form, press))
+            return PressReply(await self._send_link(form, press))
         answer = _answer(form, press)
         if not (faults := check(form.form, answer)):
-            return FormReply(await self._give(form, press, answer))
+            return PressReply(await self._give(form, press, answer))
         errors = forms.errors_by_block(form.form, faults) if press.is_submission else {}
         labels = {each.name: each.shown for each in form.form.fields}
         words = "\n".join(f"{labels.get(name, name)}: {why}" for name, why in faults.items())
-        return FormReply(errors=errors) if errors else FormReply(words)
+        return PressReply(errors=errors) if errors else PressReply(words)
 
     async def _refusal(self, form: OpenForm, press: FormPress) -> str | None:
         is_elsewhere = press.channel not in ("", form.thread.channel)
@@ -160,3 +168,36 @@ def _text(form: OpenForm, answer: Answer) -> str:
     verdict = {Verdict.APPROVE: [FORM_APPROVED], Verdict.REJECT: [FORM_REJECTED], None: []}[answer.verdict]
     lines = [f"{label}: {value}" for label, value in forms.answered_lines(form.form, answer)]
     return "\n".join([*verdict, *lines]) or FORM_SENT_UNCHANGED
+
+
+def form_press_of(press: Press) -> FormPress | None:
+    """`press` as one of a form; None: it names none."""
+    handle, _, choice = press.value.partition("|")
+    if press.name not in set(FormAction) or not handle:
+        return None
+    return FormPress(
+        action=FormAction(press.name),
+        handle=handle,
+        user=press.user,
+        user_team=press.team,
+        channel=press.channel,
+        thread_ts=press.thread_ts,
+        message_ts=press.message_ts,
+        trigger_id=press.trigger,
+        choice=choice,
+        state=press.state,
+        is_submission=press.is_modal,
+    )
+
+
+def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
+    """What an agent asks gets buttons, and an answer in words counts for them too."""
+    return replace(ports, forms=FormHandler(common))
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Takes what people press and send."""
+    return FeatureWork(tuple(FormPresses(bot.common, bot.threads.intake).buttons()))
+
+
+FEATURE = Feature("forms", start, serve_threads)

@@ -8,17 +8,12 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-from ..agents.agent import Agent
-from ..clock import Clock
-from ..errors import AgentError, StoreError
-from ..observe.facts import FormAnswered, Observer
-from ..settings.channels import ChannelPolicies
-from ..slack import forms
-from ..slack.form_messages import write_record
-from ..slack.people import People
-from ..store.contracts import Store
-from ..store.knowledge import conversation, form_of, forms_in, save_conversation, take_form
-from ..text.words import (
+from ...errors import AgentError, StoreError
+from ...observe.facts import FormAnswered
+from ...slack import forms
+from ...slack.form_messages import write_record
+from ...store.knowledge import conversation, form_of, forms_in, save_conversation, take_form
+from ...text.words import (
     DECIDE_BY_BUTTON,
     FORM_ANSWER_TOO_LATE,
     FORM_EXPIRED,
@@ -30,14 +25,13 @@ from ..text.words import (
     ONLY_IN_FORM,
     USE_BUTTONS,
 )
-from ..turn.form import FormKind
-from ..turn.open_form import OpenForm
-from ..turn.progress import Stage
-from ..turn.quotes import having_heard
-from ..turn.record import Question, ThreadKey
-from .background import TaskSet
-from .journal import TurnJournal
-from .notices import Notices
+from ...threads.journal import TurnJournal
+from ...threads.ports import CommonParts, FormAnswers
+from ...turn.form import FormKind
+from ...turn.open_form import OpenForm
+from ...turn.progress import Stage
+from ...turn.quotes import having_heard
+from ...turn.record import Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
@@ -47,8 +41,9 @@ _DAY = 86_400.0
 class FormAccess:
     """Who may answer forms, and how long: for `days` after they were shown."""
 
-    def __init__(self, policies: ChannelPolicies, groups: People, clock: Clock, days: float) -> None:
-        self._policies, self._groups, self._clock, self._days = policies, groups, clock, days
+    def __init__(self, common: CommonParts) -> None:
+        self._policies, self._groups = common.policies, common.people
+        self._clock, self._days = common.clock, common.settings.store.form_days
 
     async def refusal(self, form: OpenForm, user: str) -> str | None:
         """Why `user` may not answer; None: they may. Of an approval only approvers, where there are some."""
@@ -77,26 +72,18 @@ class FormAccess:
         return is_approval and form.user != user and await self.refusal(form, user) is None
 
 
-class FormHandler:
+class FormHandler(FormAnswers):
     """What forms mean for turns."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        store: Store,
-        notices: Notices,
-        access: FormAccess,
-        clock: Clock,
-        observer: Observer,
-        background: TaskSet,
-    ) -> None:
-        self._agent, self._store, self._notices, self._access = agent, store, notices, access
-        self._clock, self._observer, self._spawn = clock, observer, background.spawn
+    can_be_answered = True
+
+    def __init__(self, common: CommonParts) -> None:
+        self._agent, self._store, self._notices = common.agent, common.store, common.notices
+        self._access, self._clock = FormAccess(common), common.clock
+        self._observer, self._spawn = common.observer, common.background.spawn
 
     async def before(self, turn: TurnJournal) -> str | None:
-        """The form that the question answers is taken for it. Else what its asker is told: then the question
-        is not asked. Raises StoreError.
-        """
+        """The form that the question answers is taken for it. Raises StoreError."""
         asked = turn.record.question
         if turn.record.stage is not Stage.ACCEPTED:
             return None
@@ -131,12 +118,7 @@ class FormHandler:
         return None
 
     async def words_withheld(self, reply: Question) -> str | None:
-        """What the person is told who wrote `reply` where a form waits for a secret of them.
-
-        Nothing of it may be stored or sent. None: there is no such form.
-
-        It counts as heard by the agent, so that no later question quotes it. Raises StoreError.
-        """
+        """It counts as heard by the agent, so that no later question quotes it. Raises StoreError."""
         thread = reply.thread
         if reply.ts == thread.ts or reply.is_stop_word:
             return None
@@ -156,7 +138,7 @@ class FormHandler:
         return next((each for each in there[::-1] if each.is_open and each.task_id == asked.task_id), None)
 
     async def is_stop(self, turn: TurnJournal) -> bool:
-        """The asker ends the task that waits, in the word that ends answers."""
+        """Only where there is something to press: else the word is an answer as any other."""
         asked = turn.record.question
         if asked.answer is not None or not asked.is_stop_word or turn.record.stage is not Stage.ACCEPTED:
             return False
@@ -168,7 +150,7 @@ class FormHandler:
         )
 
     async def stop(self, thread: ThreadKey, user: str) -> bool:
-        """End the tasks that wait for `user` in a thread where nothing runs. False: there is none."""
+        """Raises StoreError."""
         there = [
             each
             for each in await forms_in(self._store, thread)
@@ -200,7 +182,7 @@ class FormHandler:
         await self._record(form, forms.note_of_end(note))
 
     async def close(self, turn: TurnJournal) -> None:
-        """The turn that asked has ended, and nobody is to answer any more."""
+        """What the store does is only logged."""
         if not turn.opened:
             return
         try:
