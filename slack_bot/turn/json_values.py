@@ -16,7 +16,11 @@ def read_json(text: str) -> Any:
     What Python writes and reads but JSON does not have (NaN, Infinity, a number too large for a float) is
     read as its text, so that all that is written of it is JSON.
     """
-    return _DECODER.decode(text)
+    text = text.strip(_WHITE)
+    value, end = _DECODER.raw_decode(text)  # `decode` looks for white space at both ends with `re`
+    if end < len(text):
+        raise ValueError("more follows the JSON")
+    return value
 
 
 def _number(text: str) -> float | str:
@@ -24,6 +28,7 @@ def _number(text: str) -> float | str:
     return value if math.isfinite(value) else text
 
 
+_WHITE = " \t\n\r"
 _DECODER = json.JSONDecoder(parse_constant=str, parse_float=_number)
 
 

@@ -49,7 +49,15 @@ def test_a_number_that_json_does_not_have_is_its_text(number: str) -> None:
     assert read_json(f"[{number}, 1.5, 2, 1e3]") == [number, 1.5, 2, 1000.0]
 
 
-@pytest.mark.parametrize("text,error", [("{", ValueError), ("[" * 100_000, RecursionError)])
+def test_white_space_around_it_is_no_part_of_it() -> None:
+    assert read_json("\r\n\t {}\r\n\t ") == {}
+
+
+@pytest.mark.parametrize(
+    "text,error",
+    [(text, ValueError) for text in ("{", "", " ", "{} x", "{}{}", "\xa0{}", "{}\f", "\ufeff{}")]
+    + [("[" * 100_000, RecursionError)],
+)
 def test_what_cannot_be_read(text: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         read_json(text)
