@@ -18,13 +18,14 @@ from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.classifier import UNIT, features_of
 from slack_bot.playground.reference.pages import PageSection, sections
 from slack_bot.playground.reference.search import bundled_wordings
+from slack_bot.playground.reference.subjects import bundled_subjects
 
 EXAMPLES = Path(__file__).parent / "examples"
 MODEL = Path(__file__).parents[2] / "slack_bot/playground/reference/model.gz"
-_ORDERS, _ROUNDS = 4, 3  # the examples are learned in so many orders, each so often
+_ORDERS, _ROUNDS = 3, 3  # the examples are learned in so many orders, each so often
 _MARGIN = 1.0  # by which the right label shall be ahead
 _MOST = 1.0  # that one example may change
-_LEAST = 3  # a weight of fewer units is left out, which makes the file much smaller
+_LEAST = 3.5  # a weight of fewer units is left out, which makes the file much smaller
 
 Example = tuple[str, str]
 """A label, and a text that has it."""
@@ -66,7 +67,8 @@ def learned(rows: Sequence[Example]) -> str:
     """The model that was learned from `rows`."""
     labels = sorted({label for label, _ in rows})
     numbers = {label: number for number, label in enumerate(labels)}
-    features = [features_of(text) for _, text in rows]
+    subjects = bundled_subjects()
+    features = [features_of(text, subjects.named_in(text)) for _, text in rows]
     names = sorted({name for each in features for name in each})
     places = {name: place for place, name in enumerate(names)}
     vectors = [[places[name] for name in each] for each in features]
@@ -75,8 +77,8 @@ def learned(rows: Sequence[Example]) -> str:
         _learn(vectors, [numbers[label] for label, _ in rows], random.Random(order), weights)
     lines = ["\t".join(labels)]
     for name, row in zip(names, weights, strict=True):
-        units = {label: round(weight * UNIT / _ORDERS) for label, weight in sorted(row.items())}
-        kept = [f"{label} {unit}" for label, unit in units.items() if abs(unit) >= _LEAST]
+        units = {label: weight * UNIT / _ORDERS for label, weight in sorted(row.items())}
+        kept = [f"{label} {round(unit)}" for label, unit in units.items() if abs(unit) >= _LEAST]
         if kept:
             lines.append(f"{name}\t{' '.join(kept)}")
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """What a message is about: labels that a linear model gives it, which was learned from examples.
 
-A text has features: its words, its pairs of words, and the beginnings of its longer words. Each feature
+A text has features: its words, its pairs of words, the beginnings of its longer words, and the subjects that
+it names, alone and in pairs. Each feature
 speaks for some labels and against others. The features that the model does not know count as silent, so a
 text of unknown words is sure of nothing.
 """
@@ -8,6 +9,8 @@ text of unknown words is sure of nothing.
 import math
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
 
 from .pages import words_of
 
@@ -17,12 +20,14 @@ _BEGINNINGS = (4, 5)  # letters
 _MOST_WORDS = 120  # of a text: more would take too long
 
 
-def features_of(text: str) -> list[str]:
-    """The features of `text`, each once."""
+def features_of(text: str, subjects: Iterable[str] = ()) -> list[str]:
+    """The features of `text`, which names `subjects`, each once."""
     words = [_plain(word) for word in words_of(text)[:_MOST_WORDS]]
     pairs = [f"{one} {other}" for one, other in zip(["^", *words], [*words, "$"], strict=True)]
     beginnings = [f"{word[:size]}*" for word in words for size in _BEGINNINGS if len(word) > size]
-    return list(dict.fromkeys([*words, *pairs, *beginnings])) if words else []
+    named = [f"#{each}" for each in sorted(subjects)]
+    together = [f"{one} {other}" for one, other in combinations(named, 2)]
+    return list(dict.fromkeys([*words, *pairs, *beginnings, *named, *together])) if words else []
 
 
 def _plain(word: str) -> str:
@@ -47,9 +52,9 @@ class Classifier:
         """For and against how many labels `word` speaks: the more texts have it, the more they are."""
         return self._rows.get(word, "").count(" ") // 2 + (word in self._rows)
 
-    def scores(self, text: str) -> dict[str, float]:
-        """What speaks for each label; empty where no feature is known."""
-        features = features_of(text)
+    def scores(self, text: str, subjects: Iterable[str] = ()) -> dict[str, float]:
+        """What speaks for each label, where `text` names `subjects`; empty where no feature is known."""
+        features = features_of(text, subjects)
         sums = Counter[str]()
         for feature in features:
             row = self._rows.get(feature, "").split()

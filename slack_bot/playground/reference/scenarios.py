@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count, cycle
 from typing import TypeAlias
 
+from .clauses import questions_in
 from .orders import is_order, is_plain_order, order_reply, table_reply, topic_of_table
 from .pages import PageSection, words_of
 from .search import Hit, Library
@@ -92,7 +93,6 @@ _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
 _ASKED_AT_ONCE = 3  # things that one message asks
 _ORDERS = ("order", "do")  # kinds of talk by which something is to be done
-_SURE = 0.8  # score of what is written as the answer, without a doubt
 _RELATED = 2  # sections that come with an answer in detail
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(
@@ -364,13 +364,14 @@ def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool)
 
 
 def _hedged(question: str, first: PageSection, hits: Sequence[Hit], library: Library) -> list[str]:
-    """The text of `first`; where it may not be the answer, that is said, with what else may be meant."""
+    """The text of `first`; where it may not be the answer, that is said before it."""
     answers = [hit for hit in hits if hit.is_answer]
-    if len(answers) != 1 or answers[0].score >= _SURE or library.is_whole(first):
+    is_doubtful = all(hit.is_doubtful for hit in answers) and not library.is_whole(first)
+    if not is_doubtful or questions_in(question):
         return [first.text]
-    others = [each for each in library.near(question) if each.heading != first.heading]
-    said = [f"If you mean something else: *{each.heading}* {each.first_sentence}" for each in others[:1]]
-    return ["I am not sure that this is what you ask:", first.text, *said]
+    if len(answers) == 1:
+        return ["I am not sure that this is what you ask:", first.text]
+    return ["I am not sure which of these you ask:", f"## {first.heading}", first.text]
 
 
 def _said_of_rest(clause: str, library: Library) -> str:

@@ -55,18 +55,18 @@ _CLAUSES = 12  # that ask: more would take too long
 # subjects and words lead to, and for all of its topic; for the kinds of talk where they lead nowhere.
 _BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
 _FULL_SCORE = 12.0  # of words: a lower one adds less
-# What the first section must have to be the answer: a score, and a lead that is the larger, the lower its
-# score is; the score of two that are near together; what a single clause of several must have.
-_LEAST_SCORE, _LEAD_OF_NONE = 0.6, 0.3
-_LEAST_OF_STORY = 0.75  # the same of a longer text, which says much besides
-_TOPIC_SCORE = 0.6  # of the first one, if what is near to it is of its topic
-_PAIR_SCORE = 0.6
+# What the first section must have to be the answer alone: a score and a lead, or a score that needs no lead;
+# what it must have to be one of two, and the other one; what a single clause of several must have.
+_LEAST_SCORE, _LEAD, _SURE_SCORE = 0.6, 0.2, 1.0
+_PAIR_SCORE, _SECOND = 0.5, 0.35
+_LEAST_OF_STORY = 0.75  # of a longer text, which says much besides
+_DOUBTFUL = 0.7  # a lower score is no certain answer
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3
 _PART_SCORE = 0.7  # what one of several questions must have
 _NEAR_PART = 0.5  # what comes near to a clause of few words, which says something then
 _AMONG, _ABOUT = 3, 0.6  # what answers a clause too: one of so many labels, with this share of the best score
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
-_NEAR, _NEAR_TALK = 0.15, 0.6  # score of what comes near at all; near to what is rather talk
+_NEAR, _NEAR_TALK = 0.45, 0.6  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
 _LISTED = 50  # so well a word is known that the lists of subjects have: no other is much better known
 _KIND = "-"  # how the label of a kind of talk begins
@@ -77,12 +77,14 @@ class Hit:
     """A section that was found, how well its words fit (higher is better), and the subjects that lead to it.
 
     Without subjects its words alone were clear. `is_answer`: it answers; else it is only related.
+    `is_doubtful`: something else may be meant.
     """
 
     section: PageSection
     score: float
     subjects: frozenset[str] = frozenset()
     is_answer: bool = True
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +121,10 @@ class _Verdict:
         """The heading of the first section, or the name of a kind of talk; empty where nothing is known."""
         return self.ranked[0][0] if self.ranked else ""
 
-    def leads_in(self, topics: Mapping[str, str], score: float, lead: float) -> bool:
-        """What competes with the first one are parts of its topic alone. `topics`: of each heading."""
-        topic = topics.get(self.best)
-        other = next((each for label, each in self.ranked if topics.get(label) != topic), 0.0)
-        return topic is not None and self.ranked[0][1] >= score and self.ranked[0][1] - other >= lead
-
-    def is_ahead(self, score: float, lead: float, of: int = 1) -> bool:
-        """The first one has this score at least, and is ahead of all but the first `of` by `lead`."""
-        scores = [each for _, each in self.ranked[: of + 1]] + [0.0] * (of + 1)
-        return scores[0] >= score and scores[of - 1] > 0 and scores[0] - scores[of] >= lead
+    def is_ahead(self, score: float, lead: float) -> bool:
+        """The first one has this score at least, and is ahead of the second by `lead`."""
+        first, second = [*(each for _, each in self.ranked[:2]), 0.0, 0.0][:2]
+        return first >= score and first - second >= lead
 
     @property
     def kind(self) -> str:
@@ -237,7 +233,8 @@ class Library:
         joined = " ".join(asking)
         if self._says_enough(joined) and (not is_long_story(text) or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)
-        least = _LEAST_SCORE if len(text.split()) <= _SHORT_ASK else _LEAST_OF_STORY
+        least = _PAIR_SCORE if self._says_enough(text) else _LEAST_SCORE
+        least = least if len(text.split()) <= _SHORT_ASK else _LEAST_OF_STORY
         verdicts = (each for each in map(self._verdict, dict.fromkeys(asked)) if each.is_ahead(least, 0.0))
         whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
         topics = {hit.section.topic for hit in whole}
@@ -249,7 +246,9 @@ class Library:
         there = {hit.section.heading for hit in (*whole, *others)}
         parts = questions_in(text)[:_CLAUSES]
         for part in parts:
-            if (verdict := self._verdict(part)).is_ahead(_PART_SCORE, 0.0):
+            least_of_part = _OWN_SCORE if points_back(part) else _PART_SCORE
+            says_what = any(word not in self._everyday for word in words_of(part))
+            if says_what and (verdict := self._verdict(part)).is_ahead(least_of_part, 0.0):
                 others += [hit for hit in self._clear(verdict)[:1] if hit.section.heading not in there]
                 there |= {hit.section.heading for hit in others}
         first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
@@ -286,12 +285,11 @@ class Library:
         return len(words) >= _ENOUGH
 
     def _clear(self, verdict: _Verdict) -> list[Hit]:
-        """The section that is clearly ahead; two where both are; none where none is."""
-        lead = _LEAD_OF_NONE * (1 - verdict.ranked[0][1]) if verdict.ranked else 0.0
-        if verdict.is_ahead(_LEAST_SCORE, lead) or verdict.leads_in(self._topics, _TOPIC_SCORE, lead):
+        """The section that is clearly ahead; the first two where it is not; none where little is said for it."""
+        if verdict.is_ahead(_LEAST_SCORE, _LEAD) or verdict.is_ahead(_SURE_SCORE, 0.0):
             labels = [verdict.best]
-        elif verdict.is_ahead(_PAIR_SCORE, lead, of=2):
-            labels = [label for label, _ in verdict.ranked[:2]]
+        elif verdict.is_ahead(_PAIR_SCORE, 0.0):
+            labels = [label for label, score in verdict.ranked[:2] if score >= _SECOND]
         else:
             labels = []
         found = [self._named[each] for each in labels if each in self._named]
@@ -301,6 +299,7 @@ class Library:
                 section,
                 score,
                 hit.subjects if hit is not None and hit.section.topic == section.topic else frozenset(),
+                is_doubtful=verdict.ranked[0][1] < _DOUBTFUL,
             )
             for section, (_, score) in zip(found, verdict.ranked, strict=False)
             if len(found) == len(labels)
@@ -313,7 +312,7 @@ class Library:
         hit = self._answer_to(heard)
         lead_to = hit.section if hit is not None else self._named.get(next(iter(self._related(heard)), ""))
         full = max([_FULL_SCORE, *heard.scores.values()])
-        learned = self._model.scores(text)
+        learned = self._model.scores(text, self._subjects.named_in(text))
         scores = {}
         for label in (*self._named, *(each for each in learned if each.startswith(_KIND))):
             score = learned.get(label, 0.0)

@@ -292,12 +292,13 @@ def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()
 
 
 def _nearest(question: str, near: Sequence[PageSection]) -> str:
-    known = "\n".join(f"- *{each.heading}* {each.first_sentence}" for each in near)
+    """What may be meant, each with all that is known of it."""
+    is_one = len(near) == 1
     parts = [
         language_note(question),
-        "I am not sure what you ask. This comes nearest to it:",
-        known,
-        "If it is none of these, ask for one thing in one sentence. `docs/README.md` lists all documents.",
+        "I am not sure what you ask. If it is this:" if is_one else "I am not sure which of these you ask:",
+        *(f"**{each.heading}**\n\n{each.text}" for each in near),
+        f"If it is {'not this' if is_one else 'none of these'}, I do not know the answer.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from .pages import words_of
@@ -51,6 +51,7 @@ _NUMBER = re.compile(
     r"|as many)\b"
 )
 _MOST_WORDS = 200  # of a text: more would take too long
+_READINGS = 8  # that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,8 @@ class Subjects:
         self._listed = self._plain | {word for word in words if not word.endswith("*")}
         self._beginnings = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
         self._nearly = _shortened(word for word in self._listed if len(word) >= _LONG_WORD)
+        # several things are asked of a text, one after the other
+        self._read = lru_cache(maxsize=_READINGS)(self._read_through)
 
     def outside_in(self, text: str, knows: Callable[[str], bool]) -> int:
         """How many things `text` names that are certainly not in the pages; `knows`: they have a word."""
@@ -262,7 +265,7 @@ class Subjects:
     def _sum(self, names: Iterable[str]) -> float:
         return sum(self._weights[name] for name in names)
 
-    def _read(self, text: str) -> _Reading:
+    def _read_through(self, text: str) -> _Reading:
         text = _TEAMS.sub("msteams", text)
         words = [self._spelled(word) for word in words_of(text)[:_MOST_WORDS]]
         line = f" {self._in_same_words(' '.join(words))} "

@@ -22,6 +22,10 @@ def test_features_are_words_pairs_and_beginnings_without_accents() -> None:
     assert features_of("👋 ?!") == []
 
 
+def test_subjects_are_features_alone_and_in_pairs() -> None:
+    assert features_of("ab", {"price", "cat"})[-3:] == ["#cat", "#price", "#cat #price"]
+
+
 def test_what_speaks_for_a_label_is_learned_and_read_back() -> None:
     model = Classifier(learned([("cat", "it purrs"), ("dog", "it barks"), ("-talk", "hello there")]))
     assert set(model.labels) == {"cat", "dog", "-talk"}
