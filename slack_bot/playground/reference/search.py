@@ -237,6 +237,8 @@ class Library:
         least = least if len(text.split()) <= _SHORT_ASK else _LEAST_OF_STORY
         verdicts = (each for each in map(self._verdict, dict.fromkeys(asked)) if each.is_ahead(least, 0.0))
         whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
+        parts = questions_in(text)[:_CLAUSES]
+        whole = whole[:1] if parts else whole  # each of several questions is heard below
         topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
@@ -244,7 +246,6 @@ class Library:
                 found |= {hit.section.topic: hit for hit in self._clear(verdict)}
         others = [hit for topic, hit in found.items() if topic not in topics]
         there = {hit.section.heading for hit in (*whole, *others)}
-        parts = questions_in(text)[:_CLAUSES]
         for part in parts:
             least_of_part = _OWN_SCORE if points_back(part) else _PART_SCORE
             says_what = any(word not in self._everyday for word in words_of(part))
