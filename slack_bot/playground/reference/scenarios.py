@@ -163,7 +163,8 @@ def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
     talks = is_small_talk(question) or (has_code(question) and library.error_in(question) is None)
     orders = is_order(question) or (not hits and library.kind_of(question) in _ORDERS)
     if not talks and orders and (is_plain_order(question) or not hits):
-        return _refuse(question, [hit.section for hit in hits] or library.near(question))
+        known = [hit.section for hit in hits if not hit.is_doubtful]
+        return _refuse(question, known if hits else library.near(question))
     if _FILE.search(question) or (hits and not talks):
         return _research(question, library, is_detailed)
     return _decline(question, library)

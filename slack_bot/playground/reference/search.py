@@ -66,7 +66,7 @@ _PART_SCORE = 0.7  # what one of several questions must have
 _NEAR_PART = 0.5  # what comes near to a clause of few words, which says something then
 _AMONG, _ABOUT = 3, 0.6  # what answers a clause too: one of so many labels, with this share of the best score
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
-_NEAR, _NEAR_TALK = 0.45, 0.6  # score of what comes near at all; near to what is rather talk
+_NEAR, _NEAR_TALK = 0.45, 0.75  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
 _LISTED = 50  # so well a word is known that the lists of subjects have: no other is much better known
 _KIND = "-"  # how the label of a kind of talk begins
@@ -238,7 +238,6 @@ class Library:
         verdicts = (each for each in map(self._verdict, dict.fromkeys(asked)) if each.is_ahead(least, 0.0))
         whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
         parts = questions_in(text)[:_CLAUSES]
-        whole = whole[:1] if parts else whole  # each of several questions is heard below
         topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
@@ -252,6 +251,7 @@ class Library:
             if says_what and (verdict := self._verdict(part)).is_ahead(least_of_part, 0.0):
                 others += [hit for hit in self._clear(verdict)[:1] if hit.section.heading not in there]
                 there |= {hit.section.heading for hit in others}
+        whole = whole[:1] if others else whole
         first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
         overtaking = [hit for hit in others if hit.score >= first]
         hits = overtaking + whole + [hit for hit in others if hit.score < first]
@@ -286,7 +286,7 @@ class Library:
         return len(words) >= _ENOUGH
 
     def _clear(self, verdict: _Verdict) -> list[Hit]:
-        """The section that is clearly ahead; the first two where it is not; none where little is said for it."""
+        """The section that is clearly ahead; the first two where it is not; none where little is known."""
         if verdict.is_ahead(_LEAST_SCORE, _LEAD) or verdict.is_ahead(_SURE_SCORE, 0.0):
             labels = [verdict.best]
         elif verdict.is_ahead(_PAIR_SCORE, 0.0):
