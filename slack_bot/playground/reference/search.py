@@ -246,17 +246,21 @@ class Library:
         others = [hit for topic, hit in found.items() if topic not in topics]
         there = {hit.section.heading for hit in (*whole, *others)}
         for part in parts:
-            least_of_part = _OWN_SCORE if points_back(part) else _PART_SCORE
-            says_what = any(word not in self._everyday for word in words_of(part))
-            if says_what and (verdict := self._verdict(part)).is_ahead(least_of_part, 0.0):
-                others += [hit for hit in self._clear(verdict)[:1] if hit.section.heading not in there]
-                there |= {hit.section.heading for hit in others}
+            others += [hit for hit in self._answer_to_part(part) if hit.section.heading not in there]
+            there |= {hit.section.heading for hit in others}
         whole = whole[:1] if others else whole
         first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
         overtaking = [hit for hit in others if hit.score >= first]
         hits = overtaking + whole + [hit for hit in others if hit.score < first]
         order = {self._verdict(part).best: place for place, part in reversed(list(enumerate(parts)))}
         return sorted(hits, key=lambda hit: order.get(hit.section.heading, len(order)))
+
+    def _answer_to_part(self, part: str) -> list[Hit]:
+        """The section that answers one of several questions; none where it has everyday words alone."""
+        least = _OWN_SCORE if points_back(part) else _PART_SCORE
+        says_what = any(word not in self._everyday for word in words_of(part))
+        verdict = self._verdict(part)
+        return self._clear(verdict)[:1] if says_what and verdict.is_ahead(least, 0.0) else []
 
     def unanswered(self, query: str) -> list[str]:
         """The questions in `query` that no section answers, where it asks several."""
