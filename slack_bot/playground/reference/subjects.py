@@ -51,7 +51,7 @@ _NUMBER = re.compile(
     r"|as many)\b"
 )
 _MOST_WORDS = 200  # of a text: more would take too long
-_READINGS = 8  # that are kept
+_READINGS = 8  # that are kept: several things are asked of a text, one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,10 @@ class Subjects:
         groups = {name: _phrases(listed) for name, listed in data["groups"].items()}
         choosing = used - set(groups)
         groups |= {name: (name,) for name in choosing}
-        phrases = {name: [self._in_same_words(each) for each in listed] for name, listed in groups.items()}
-        self._phrases = phrases
+        same = self._in_same_words
+        self._phrases = phrases = {name: [same(each) for each in listed] for name, listed in groups.items()}
         self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
-        outside = [self._in_same_words(each) for each in _phrases(data["outside"])]
-        self._outside = _expression(outside)
+        self._outside = _expression(outside := [same(each) for each in _phrases(data["outside"])])
         said_of_whom = (_expression(_phrases(data[each])) for each in ("names", "own", "courtesy"))
         self._names, self._own, self._courtesy = said_of_whom
         weights = {name: float(weight) for weight, names in data["weights"].items() for name in names.split()}
@@ -132,7 +131,6 @@ class Subjects:
         self._listed = self._plain | {word for word in words if not word.endswith("*")}
         self._beginnings = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
         self._nearly = _shortened(word for word in self._listed if len(word) >= _LONG_WORD)
-        # several things are asked of a text, one after the other
         self._read = lru_cache(maxsize=_READINGS)(self._read_through)
 
     def outside_in(self, text: str, knows: Callable[[str], bool]) -> int:
