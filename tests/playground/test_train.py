@@ -9,6 +9,7 @@ import pytest
 
 from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.search import bundled_classifier
+from slack_bot.playground.reference.subjects import bundled_subjects
 from tests.playground.train import EXAMPLES, MODEL, examples, guide, learned, said_in, taught, wordings
 
 FEWEST = 14  # examples of a section
@@ -54,9 +55,10 @@ def test_examples_that_were_not_learned_are_told_apart() -> None:
     kept_back = rows[::5]
     others = [row for number, row in enumerate(rows) if number % 5]
     model = Classifier(learned(others + wordings() + said_in(guide())))
+    subjects = bundled_subjects()
     first = among = 0
     for label, text in kept_back:
-        scores = model.scores(text)
+        scores = model.scores(text, subjects.named_in(text))
         best = sorted(scores, key=lambda each: -scores[each])[:3]
         first += best[:1] == [label]
         among += label in best
