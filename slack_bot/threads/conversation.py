@@ -53,6 +53,7 @@ class Conversation:
         self._writes: dict[str, asyncio.Task[None]] = {}  # the last one of each turn
         # one thing after the other: a thread is not let go while it is claimed again
         self._lease = asyncio.Lock()
+        self._claims = 0  # that were answered
         self._is_letting_go = False
         self._requests: dict[int, tuple[c.Request, asyncio.Future[c.Value]]] = {}
 
@@ -74,6 +75,7 @@ class Conversation:
         """Go on with `turn`, which was left, if this process gets it."""
         async with self._lease:
             claimed, _ = await self._leases.claim(turn, with_left=False)
+            self._claims += 1
         if claimed is not None:
             self.tell(c.TakeOver(claimed))
 
@@ -165,9 +167,9 @@ class Conversation:
                 self._is_letting_go = True
                 self._spawn(self._let_go(ends))
             case c.PassOn(command=passed):
-                self._spawn(self._pass_on(passed))
+                self._spawn(self._pass_on(passed, self._claims))
             case c.EditElsewhere(command=edit):
-                return self._spawn(self._respond(edit, partial(self._edit_elsewhere, edit)))
+                return self._spawn(self._respond(edit, partial(self._edit_elsewhere, edit, self._claims)))
         return None
 
     def _steer(self, run: TurnRun, control: c.RunningOrder) -> asyncio.Task[None] | None:
@@ -257,6 +259,7 @@ class Conversation:
     async def _claim(self, claim: c.Claim) -> None:
         async with self._lease:
             turn, left = await self._leases.claim(claim.turn, with_left=claim.with_left)
+            self._claims += 1
         self.tell(c.ClaimResult(claim.turn.key, turn, left))
 
     async def _let_go(self, ends: bool) -> None:
@@ -265,12 +268,21 @@ class Conversation:
                 await self._leases.let_go(self.thread, ends=ends)
         self._is_letting_go = False
 
-    async def _pass_on(self, command: c.Passed) -> None:
-        self.tell(c.PassedOn(command, await self._leases.tell(self.thread, command)))
+    async def _pass_on(self, command: c.Passed, claims: int) -> None:
+        """Decided again after a claim: the store may have given this process what the command is about.
+        `claims`: how many were answered when it was decided first.
+        """
+        async with self._lease:
+            is_passed = claims == self._claims and await self._leases.tell(self.thread, command)
+        self.tell(c.PassedOn(command, is_passed) if claims == self._claims else command)
 
-    async def _edit_elsewhere(self, edit: c.Edit) -> bool:
-        await self._leases.edit(edit)
-        return False
+    async def _edit_elsewhere(self, edit: c.Edit, claims: int) -> c.Value:
+        """As `_pass_on`."""
+        async with self._lease:
+            if claims == self._claims:
+                await self._leases.edit(edit)
+                return False
+        return await self.request(edit)
 
     # -- the running turn
 

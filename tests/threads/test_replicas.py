@@ -30,6 +30,8 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.words import QUESTION_REWORDED
+from slack_bot.threads.commands import Edit
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.redis_proxy import RedisProxy, redis_proxy
@@ -468,6 +470,44 @@ async def test_a_thread_is_not_let_go_while_its_next_question_is_claimed(redis_s
         assert [call.text for call in there.agent.questions] == ["one", "two"]
         await until_no_thread_is_held(redis_server)
         assert other.claimed == []
+
+
+async def test_a_stop_counts_that_comes_while_a_turn_is_taken_over(redis_server: RedisServer) -> None:
+    """The store has given the thread to this process, which does not know it yet."""
+    async with held_town(redis_server) as (there, _, other):
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        other.holds = "claim"
+        there.lives[0].end_now()
+        await until(lambda: "one" in other.claimed)
+        registry, thread = there.apps[1].threads.registry, ThreadKey("T1", CHANNEL, root)
+        stopping = asyncio.create_task(registry.stop(thread, "U1"))
+        other.flow()
+        assert await stopping
+        await until_no_thread_is_held(redis_server)
+        assert not there.is_whole(root)
+        assert any("ancel" in call.method for call in there.agent.calls)
+
+
+async def test_who_edits_a_question_while_it_is_taken_over_is_told_what_is_answered(
+    redis_server: RedisServer,
+) -> None:
+    async with held_town(redis_server) as (there, here, other):
+        here.holds, other.holds = "accept", "claim"
+        asking = asyncio.create_task(there.ask(0, "one"))
+        await until(lambda: here.accepted)
+        there.lives[0].end_now()
+        await until(lambda: "one" in other.claimed)
+        (root,) = [message.ts for message in there.workspace.history(CHANNEL)]
+        registry, thread = there.apps[1].threads.registry, ThreadKey("T1", CHANNEL, root)
+        editing = asyncio.create_task(registry.edit(Edit(f"T1:{CHANNEL}:{root}", "two"), thread))
+        other.flow()
+        await editing
+        await there.until(lambda: there.agent.questions)
+        assert [call.text for call in there.agent.questions] == ["one"]
+        thread_of_people = partial(there.workspace.thread, CHANNEL, root)
+        await there.until(lambda: any(QUESTION_REWORDED in each.text for each in thread_of_people()))
+        asking.cancel()
 
 
 @asynccontextmanager
