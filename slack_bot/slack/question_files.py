@@ -28,7 +28,7 @@ from ..text.words import (
 from ..turn.files import CANVAS, GivenFile, SlackFile, media_type_of, slack_file
 from ..turn.quotes import one_line
 from ..turn.record import Question
-from .api import MISSING_SCOPE, SlackApi, call_until_known
+from .api import MISSING_SCOPE, SlackApi, repeat_until_answered
 from .download import FOREIGN, TOO_LARGE
 from .faults import NOT_REFUSED, CallFailed
 
@@ -117,7 +117,9 @@ class QuestionFiles:
         if file.size > left:
             raise too_many
         most = min(each, left)
-        result = await call_until_known(lambda: self._api.download(file.url, most), repeat_on=NOT_REFUSED)
+        result = await repeat_until_answered(
+            lambda: self._api.download(file.url, most), repeat_on=NOT_REFUSED
+        )
         if isinstance(result, CallFailed) and result.error == TOO_LARGE:
             raise too_many if left < each else _NotGiven(QUESTION_FILE_TOO_LARGE.format(_size(each)))
         if isinstance(result, CallFailed):

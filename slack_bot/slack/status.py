@@ -3,10 +3,12 @@
 import asyncio
 from contextlib import suppress
 
+from ..clock import Clock
+from ..settings.models import StreamSettings
 from .api import SlackApi
 from .blocks import shorten
 from .faults import CallFailed, Fault
-from .turn_client import TurnClient
+from .turn_calls import TurnCalls
 
 WAITING_REACTION = "hourglass_flowing_sand"
 
@@ -21,9 +23,8 @@ class TypingStatus:
     for the call under way, comes before anything is written.
     """
 
-    def __init__(self, client: TurnClient) -> None:
-        self._client, self._settings = client, client.settings
-        self._clock = client.clock
+    def __init__(self, calls: TurnCalls, api: SlackApi, settings: StreamSettings, clock: Clock) -> None:
+        self._calls, self._api, self._settings, self._clock = calls, api, settings, clock
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None
@@ -38,7 +39,7 @@ class TypingStatus:
         if self._wanted is not None:
             self._changed.set()
             if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._client.turn}")
+                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._calls.turn}")
 
     async def close(self) -> None:
         self._is_closed, self._wanted = True, None
@@ -89,12 +90,13 @@ class TypingStatus:
     async def _call(self, text: str) -> None:
         session = "processing" if text else "active"
         try:
-            result = await self._client.set_status(text)
+            call = self._calls.set_status(text)
+            result = await self._api.call(call.method, call.args, patience=call.patience)
         except asyncio.CancelledError:
-            self._client.session = session
+            self._calls.session = session
             raise
         if not isinstance(result, CallFailed) or (text and result.fault is Fault.UNKNOWN):
-            self._client.session = session
+            self._calls.session = session
         if isinstance(result, CallFailed) and result.is_final:  # not worth another attempt in this turn
             self._is_closed = self._is_refused = True
             self._sent = None

@@ -1,30 +1,27 @@
-"""How messages are written: streamed, or as a whole, posted once at the end or edited while the answer grows.
+"""PURE. How messages are written: streamed, or as a whole, posted once at the end or edited while the answer
+grows.
 
 An edit may be repeated, and the next one makes good one that failed. A post has no key that would make that
 safe: each carries metadata of its own, by which it is looked for before it is posted again.
 """
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..text.tables import most_tables
-from ..text.words import CARD_CONTINUES, CARD_STOPPED, NOT_WRITABLE
+from ..text.words import CARD_CONTINUES, CARD_STOPPED, NOT_WRITABLE, TRYING_AGAIN
 from ..turn.actions import TaskCard
 from . import blocks
-from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
 from .cards import CardClosing
-from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
+from .faults import AFTER_WRITE, FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, Remedy, SurfaceKind
 from .features import WorkspaceFeature
 from .model import Batch, SlackMessage
+from .orders import REPEAT_PAUSES, CallSlack, Log, Sleep, Step, backoff, call_until_known
 from .readback import draws_tables, is_ignored
 from .tables import markdown_table
-from .turn_client import DROPPED, TurnClient
-
-_log = logging.getLogger(__name__)
+from .turn_calls import DROPPED, TurnCalls
 
 Body = tuple[TextForm, Args]
 
@@ -60,20 +57,24 @@ class PostSurface:
     turn has already. None is older than `since` (wall-clock seconds).
     """
 
-    def __init__(self, client: TurnClient, count: int = 0, since: float = 0.0) -> None:
-        self._client, self._settings = client, client.settings
-        self.retry_timeout = client.settings.post_retry_timeout
+    def __init__(self, calls: TurnCalls, count: int = 0, since: float = 0.0) -> None:
+        self._calls, self._settings = calls, calls.settings
+        self.retry_timeout = calls.settings.post_retry_timeout
         self._count, self._since = count, since
+
+    def stop_retrying(self) -> None:
+        """Something broke: posts are not repeated for long any more."""
+        self.retry_timeout = 0.0
 
     # -- an answer's messages --------------------------------------------------------------------------------
 
-    async def write(
+    def write(
         self,
         message: SlackMessage,
         write: Batch,
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
-    ) -> CallFailed | None:
+    ) -> Step[CallFailed | None]:
         """Show `write` behind the message's text, with all its cards: posted if it is not there yet, else
         edited.
 
@@ -84,24 +85,23 @@ class PostSurface:
         title = _title_after(write.plan_title or message.title, cards)
         above = self._card_blocks(cards, title)
         if message.ts is None:
-            result = await self.post(
+            result = yield from self.post(
                 text, above, footer, "answer", persist=message.surface is SurfaceKind.POST
             )
-            message.ts = result.ts if isinstance(result, CallOk) else None
+            message.name(result.ts if isinstance(result, CallOk) else None)
         else:
-            result = await self._edit(message, blocks.forms(text, above, footer))
+            result = yield from self._edit(message, blocks.forms(text, above, footer))
         if isinstance(result, CallFailed):
             return result
-        message.text, message.title, message.doubt = text, title, None
-        message.is_signed = bool(footer) and not result.is_fallback
+        message.confirm_whole(text, title, is_signed=bool(footer) and not result.is_fallback)
         message.cards.confirm(message.cards.unsent())
         if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
             message.cards.confirm_closed(close)
         return None
 
-    async def rewrite(
+    def rewrite(
         self, message: SlackMessage, text: str, footer: Sequence[Args], close: CardClosing
-    ) -> CallFailed | None:
+    ) -> Step[CallFailed | None]:
         """Make a stopped message read `text`, with the cards it shows above and `footer` under it.
 
         None: it does, perhaps in its plainest form.
@@ -111,66 +111,67 @@ class PostSurface:
         forms = blocks.forms(text, above, footer)
         if cards and not text:
             forms.append((TextForm.WHOLE, {"blocks": above}))
-        result = await self._edit(message, forms)
+        result = yield from self._edit(message, forms)
         if isinstance(result, CallFailed):
             return result
-        message.text, message.doubt, message.is_open = text, None, False
-        message.is_signed = bool(footer) and result.form == 0  # no other form has it
+        message.close_stream()
+        is_signed = bool(footer) and result.form == 0  # no other form has it
+        message.confirm_whole(text, message.title, is_signed=is_signed)
         if cards and not (result.is_fallback and text):
             message.cards.confirm_closed(close)
         return None
 
-    async def delete(self, message: SlackMessage) -> bool:
+    def delete(self, message: SlackMessage) -> Step[bool]:
         """Stopped first where its stream is open. False: it is still there."""
-        client, args = self._client, self._client.address(message.ts)
+        calls, args = self._calls, self._calls.address(message.ts)
         for pause in (*REPEAT_PAUSES, None):
-            result = await client.call_until_known("chat.delete", args, applied_as=Fault.GONE)
+            result = yield from calls.call_until_known("chat.delete", args, applied_as=Fault.GONE)
             if pause is None or isinstance(result, CallOk) or result.fault is not Fault.STILL_OPEN:
                 break
-            await client.call_until_known("chat.stopStream", args)
-            await asyncio.sleep(pause)
+            yield from calls.call_until_known("chat.stopStream", args)
+            yield from Sleep(pause)
         return isinstance(result, CallOk) or result.fault is Fault.GONE
 
-    async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallResult:
-        address = self._client.address(message.ts)
-        metadata = blocks.metadata(self._client.turn, "answer")
+    def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> Step[CallResult]:
+        address = self._calls.address(message.ts)
+        metadata = blocks.metadata(self._calls.turn, "answer")
 
-        async def call(body: Args) -> CallResult:
+        def call(body: Args) -> Step[CallResult]:
             args = {**address, "metadata": metadata, **body}
-            result = await self._client.call_until_known(_UPDATE, args)
+            result = yield from self._calls.call_until_known(_UPDATE, args)
             if isinstance(result, CallFailed) and result.fault is Fault.STILL_OPEN:
-                await self._client.call_until_known("chat.stopStream", address)
-                result = await self._client.call_until_known(_UPDATE, args)
+                yield from self._calls.call_until_known("chat.stopStream", address)
+                result = yield from self._calls.call_until_known(_UPDATE, args)
             return result
 
-        return await self._send(_UPDATE, forms, message.text, call)
+        return (yield from self._send(_UPDATE, forms, message.text, call))
 
-    async def _send(
+    def _send(
         self,
         method: str,
         bodies: Sequence[Body],
         before: str,
-        call: Callable[[Args], Awaitable[CallResult]],
-    ) -> CallResult:
+        call: Callable[[Args], Step[CallResult]],
+    ) -> Step[CallResult]:
         """Call with each body in turn until Slack shows it. `before` is what the message read until now.
 
         A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
         blocks is tried each time: the fault may be one block of that message.
         """
-        client, refused, in_doubt = self._client, list[TextForm](), False
-        memory, team, now = client.refusals, client.question.user_team, client.clock.monotonic
+        calls, refused, in_doubt = self._calls, list[TextForm](), False
+        memory, team = calls.refusals, calls.question.user_team
         result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
         for number, (form, body) in enumerate(bodies):
-            if memory.refuses(team, method, form, now()):
+            if memory.refuses(team, method, form, calls.now):
                 continue
-            result = await call(body)
+            result = yield from call(body)
             sent = body.get("markdown_text")
             if sent and isinstance(result, CallOk) and is_ignored(result.data, sent, before):
                 result = CallFailed(Fault.WRONG_CALL, NOT_SHOWN)
             if isinstance(result, CallOk):
                 for each in refused:
                     if each is not TextForm.WHOLE:
-                        memory.remember(team, method, each, now())
+                        memory.remember(team, method, each, calls.now)
                 return replace(result, is_fallback=bool(refused) and form is not TextForm.WHOLE, form=number)
             in_doubt = in_doubt or result.in_doubt
             result = replace(result, in_doubt=in_doubt)
@@ -187,10 +188,10 @@ class PostSurface:
     def go_on_behind(self, messages: Iterable[Mapping[str, Any]]) -> None:
         """`messages` of the thread may have posts of this turn that another process numbered."""
         own = (message.get("metadata") for message in messages)
-        parts = [blocks.part_of(each) for each in own if blocks.turn_of(each) == self._client.turn]
+        parts = [blocks.part_of(each) for each in own if blocks.turn_of(each) == self._calls.turn]
         self._count = max((self._count, *parts))
 
-    async def post(
+    def post(
         self,
         text: str,
         above: Sequence[Args],
@@ -200,7 +201,7 @@ class PostSurface:
         says: str = "",
         persist: bool = False,
         is_again: bool = False,
-    ) -> CallResult:
+    ) -> Step[CallResult]:
         """Post Markdown `text` between blocks. Ok: it is there, and has that `ts`.
 
         `kind` is "answer", "question", "extra" or "note"; `says` is what a notification reads where there is
@@ -208,83 +209,83 @@ class PostSurface:
         unless the human stops the turn (`DROPPED`). `is_again`: another process may have posted it.
         """
         forms = blocks.forms(text, above, under, says=says)
-        return await self.post_forms(forms, kind, persist=persist, is_again=is_again)
+        return (yield from self.post_forms(forms, kind, persist=persist, is_again=is_again))
 
-    async def post_forms(
+    def post_forms(
         self, forms: Sequence[Body], kind: str, *, persist: bool = False, is_again: bool = False
-    ) -> CallResult:
+    ) -> Step[CallResult]:
         """Post one thing in the first of its forms that Slack takes; otherwise as `post`."""
         self._count += 1
-        client = self._client
+        calls = self._calls
         base: Args = {
-            "channel": client.channel,
-            **({"thread_ts": client.thread_ts} if client.thread_ts else {}),
-            "metadata": blocks.metadata(client.turn, kind, self._count),
+            "channel": calls.channel,
+            **({"thread_ts": calls.thread_ts} if calls.thread_ts else {}),
+            "metadata": blocks.metadata(calls.turn, kind, self._count),
             "unfurl_links": False,
             "unfurl_media": False,
         }
         bodies = [(form, {**base, **body}) for form, body in forms]
-        if is_again and (found := await self._find(base["metadata"])) is not None:
+        if is_again and (found := (yield from self._find(base["metadata"]))) is not None:
             return found
-        result = await self._post(bodies)
+        result = yield from self._post(bodies)
         for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
             if isinstance(result, CallOk) or result.fault in _FINAL:
                 break
-            client.on_wait()
-            await client.sleep(pause)
-            if kind in ("answer", "extra") and client.is_cancelled:
+            yield from calls.show_status_again(TRYING_AGAIN)
+            yield from Sleep(pause, until_stopped=True)
+            if kind in ("answer", "extra") and calls.is_cancelled:
                 return CallFailed(Fault.LATER, DROPPED)
-            result = await self._post_again(bodies, result)
+            result = yield from self._post_again(bodies, result)
         return result
 
-    async def _post(self, bodies: Sequence[Body]) -> CallResult:
+    def _post(self, bodies: Sequence[Body]) -> Step[CallResult]:
         """A post that came out empty is filled, or else deleted."""
-        client, empty = self._client, ""
+        calls, empty = self._calls, ""
 
-        async def call(args: Args) -> CallResult:
+        def call(args: Args) -> Step[CallResult]:
             nonlocal empty
             if empty:
                 shown = {name: value for name, value in args.items() if name in _FILLED}
-                result = await client.call_until_known(_UPDATE, {**client.address(empty), **shown})
+                result = yield from calls.call_until_known(_UPDATE, {**calls.address(empty), **shown})
                 return CallOk({**result.data, "ts": empty}) if isinstance(result, CallOk) else result
-            result = await call_until_known(
-                lambda: client.api.call(_POST, args), lambda: self._find(args["metadata"])
+            result = yield from call_until_known(
+                lambda: iter(CallSlack(_POST, args)), lambda: self._find(args["metadata"])
             )
             empty = result.ts if isinstance(result, CallOk) else ""
             return result
 
-        result = await self._send(_POST, bodies, "", call)
+        result = yield from self._send(_POST, bodies, "", call)
         if empty and isinstance(result, CallFailed):
-            await client.call_until_known("chat.delete", client.address(empty))
+            yield from calls.call_until_known("chat.delete", calls.address(empty))
         return result
 
-    async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallResult:
+    def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> Step[CallResult]:
         in_doubt = before.in_doubt or before.fault is Fault.UNKNOWN
-        if in_doubt and (found := await self._find(bodies[0][1]["metadata"])) is not None:
+        if in_doubt and (found := (yield from self._find(bodies[0][1]["metadata"]))) is not None:
             # perhaps: it is not known which form it was
             return replace(found, is_fallback=True, form=len(bodies) - 1)
-        result = await self._post(bodies)
+        result = yield from self._post(bodies)
         return replace(result, in_doubt=True) if isinstance(result, CallFailed) and in_doubt else result
 
-    async def _find(self, metadata: Args) -> CallOk | None:
-        messages = await self._client.read_thread(self._since)
+    def _find(self, metadata: Args) -> Step[CallOk | None]:
+        messages = yield from self._calls.read_thread(self._since)
         for message in () if isinstance(messages, CallFailed) else messages:
             if blocks.is_ours(message.get("metadata"), metadata):
                 return CallOk({"ts": str(message["ts"])})
         return None
 
-    async def tell_asker(self, text: str = NOT_WRITABLE) -> None:
-        """In a direct message, tried once."""
-        client, api = self._client, self._client.api
-        if not client.question.user:
+    def tell_asker(self, text: str = NOT_WRITABLE) -> Step[None]:
+        """Write to the asker in a direct message; tried once."""
+        calls = self._calls
+        if not calls.question.user:
             return
-        opened = await api.call("conversations.open", {"users": client.question.user}, patience=0)
+        opened = yield from CallSlack("conversations.open", {"users": calls.question.user}, patience=0)
         if isinstance(opened, CallFailed):
             return
         channel = opened.data.get("channel") or {}
-        said = text.format(channel=f"<#{client.channel}>")
-        await api.call(_POST, {"channel": channel.get("id"), "text": said}, patience=0)
-        _log.info("the asker was told in a direct message", extra=api.log_fields)
+        said = text.format(channel=f"<#{calls.channel}>")
+        yield from CallSlack(_POST, {"channel": channel.get("id"), "text": said}, patience=0)
+        yield from Log("info", "the asker was told in a direct message")
 
 
 class StreamSurface:
@@ -294,44 +295,38 @@ class StreamSurface:
     Markdown tables in them is learned from the answer to a stop.
     """
 
-    def __init__(self, client: TurnClient, posts: PostSurface) -> None:
-        self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
+    def __init__(self, calls: TurnCalls, posts: PostSurface) -> None:
+        self._calls, self._settings, self._posts = calls, calls.settings, posts
         self.is_plain = False
         self._takes_tables = True  # as blocks
 
-    @property
-    def tables_apart(self) -> bool:
-        """Streams do not draw Markdown tables here."""
-        chosen = self._settings.tables
-        return chosen == "no" or (
-            chosen == "auto" and bool(self._client.workspace.lacks(WorkspaceFeature.TABLES))
-        )
-
-    async def write(self, message: SlackMessage, write: Batch) -> CallFailed | None:
+    def write(self, message: SlackMessage, write: Batch) -> Step[CallFailed | None]:
         """Begin the message with `write`, or show that behind its text. None: it does."""
         chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
         table = self._table(message, write.text) if write.is_table else None
         if table is not None:
             chunks[-1] = {"type": "blocks", "blocks": [table]}
-        before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
+        before = message.doubt
+        message.put_in_doubt(write.text)  # a call that is cancelled stays in doubt
         if message.ts is None:
-            result = await self._start(message, chunks)
+            result = yield from self._start(message, chunks)
         else:
-            args = {**self._client.address(message.ts), "chunks": chunks}
-            result = await self._client.write("chat.appendStream", args)
+            args = {**self._calls.address(message.ts), "chunks": chunks}
+            result = yield from CallSlack("chat.appendStream", args, is_write=True)
         if isinstance(result, CallFailed):
-            message.doubt = write.text if result.fault is Fault.UNKNOWN else before
+            is_doubt = AFTER_WRITE[result.fault] is Remedy.SETTLE
+            message.put_in_doubt(write.text if is_doubt else before)
             self._note_end(message, result)
-            if result.fault is Fault.UNKNOWN:
+            if is_doubt:
                 message.cards.confirm(write.cards, unsure=True)
             if table is not None and result.fault is Fault.WRONG_CALL:
                 self._takes_tables = False
-                return await self.write(message, write)
+                return (yield from self.write(message, write))
             return result
-        self._client.session = "processing"
-        message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
-        message.text += write.text
-        message.title = write.plan_title or message.title
+        self._calls.session = "processing"
+        message.open_stream(message.ts or result.ts)
+        message.put_in_doubt(None)
+        message.confirm(write.text, write.plan_title or "")
         message.cards.confirm(write.cards)
         return None
 
@@ -341,13 +336,13 @@ class StreamSurface:
         takes_tables = self._takes_tables and not self.is_plain
         return markdown_table(text) if takes_tables and has_room else None
 
-    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
-        client, asked, starts = self._client, self._client.question, self._client.stream_starts
-        start = starts.expect(client.channel, client.thread_ts, asked.ts)
-        message.begun_at, message.start = self._clock.wall(), start
+    def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> Step[CallResult]:
+        calls, asked, starts = self._calls, self._calls.question, self._calls.stream_starts
+        start = starts.expect(calls.channel, calls.thread_ts, asked.ts)
+        message.ask_for_stream(start, calls.wall)
         args: Args = {
-            "channel": client.channel,
-            "thread_ts": client.thread_ts,
+            "channel": calls.channel,
+            "thread_ts": calls.thread_ts,
             "recipient_user_id": asked.user,
             "recipient_team_id": asked.user_team,
         }
@@ -356,7 +351,13 @@ class StreamSurface:
         args["chunks"] = chunks
         result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
         try:
-            result = await client.write("chat.startStream", args, start)
+            result = yield from CallSlack(
+                "chat.startStream",
+                args,
+                is_write=True,
+                start=start,
+                answer_wait=self._settings.start_answer_wait,
+            )
             if isinstance(result, CallOk) and not result.ts:
                 result = CallFailed(Fault.UNKNOWN, "unreadable")
         finally:
@@ -369,21 +370,21 @@ class StreamSurface:
     def _note_end(self, message: SlackMessage, failed: CallFailed) -> None:
         """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
         if failed.fault in (Fault.SEALED, Fault.STOPPED):
-            message.is_open = False
-            if failed.fault is Fault.SEALED and not self._client.is_cancelled:
-                self._client.session = "active"
+            message.close_stream()
+            if failed.fault is Fault.SEALED and not self._calls.is_cancelled:
+                self._calls.session = "active"
 
-    async def end(self, message: SlackMessage) -> CallResult:
+    def end(self, message: SlackMessage) -> Step[CallResult]:
         stopped: CallResult = CallFailed(Fault.SEALED, "not open")
         if message.is_open:
-            stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
+            stopped = yield from self.stop(message, CardClosing.CONTINUES, session="processing")
         if isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS:
             return stopped
         if not message.is_open and message.cards.closing(CardClosing.CONTINUES):
-            await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
+            yield from self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
         return stopped
 
-    async def stop(
+    def stop(
         self,
         message: SlackMessage,
         close: CardClosing,
@@ -392,7 +393,7 @@ class StreamSurface:
         session: str = "",
         text: str = "",
         title: str = "",
-    ) -> CallResult:
+    ) -> Step[CallResult]:
         """Close the cards and stop the stream, with `text` behind its own and `footer` under it. Ok: Slack
         shows all that. `title`: the plan's, where it changes.
 
@@ -403,24 +404,23 @@ class StreamSurface:
         after = _title_after(title or message.title, cards_left)
         title = after if after != message.title else title
         chunks = blocks.all_chunks(text, cards_left, title, limit)
-        address = self._client.address(message.ts)
+        address = self._calls.address(message.ts)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
-        full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
+        full: Args = {**cards, "metadata": blocks.metadata(self._calls.turn, "answer")}
         if footer:
             full["blocks"] = list(footer)
-        if session and not self._client.workspace.lacks(WorkspaceFeature.SESSIONS):
+        if session and not self._calls.workspace.lacks(WorkspaceFeature.SESSIONS):
             full["session_status"] = session
         refused: CallFailed | None = None
         for args in (full, cards, address) if chunks else (full, address):
             # sealed when asked again: by our own call, or by Slack with the cards open and nothing under it
             applied_as = None if args.get("chunks") or args.get("blocks") else Fault.SEALED
-            result = await self._client.call_until_known("chat.stopStream", args, applied_as=applied_as)
+            result = yield from self._calls.call_until_known("chat.stopStream", args, applied_as=applied_as)
             if isinstance(result, CallOk):
-                message.is_open = False
-                self._client.session = session or "active"
+                message.close_stream()
+                self._calls.session = session or "active"
                 if args.get("chunks") or not chunks:
-                    message.text += text
-                    message.title = title or message.title
+                    message.confirm(text, title)
                     message.cards.confirm_closed(close)
                 self._learn(result, message.text)
                 return refused or result
@@ -433,19 +433,24 @@ class StreamSurface:
     def _learn(self, stopped: CallOk, text: str) -> None:
         """Of tables that went as text."""
         drawn = draws_tables(stopped.data.get("message"), text)
-        if drawn is not None and not (self.tables_apart and self._takes_tables):
-            self._client.workspace.learn(WorkspaceFeature.TABLES, works=drawn)
+        if drawn is not None and not (self._calls.tables_apart and self._takes_tables):
+            self._calls.workspace.learn(WorkspaceFeature.TABLES, works=drawn)
 
-    async def rest_session(self, session: str) -> None:
+    def rest_session(self, session: str) -> Step[None]:
         """Make the agent session read `session`, "" for at rest, if it does not."""
         wanted = session or "active"
-        if self._client.session not in ("", wanted) and not await self.set_session(wanted) and not session:
+        if (
+            self._calls.session not in ("", wanted)
+            and not (yield from self.set_session(wanted))
+            and not session
+        ):
             # the older method sets the session too (facts: Slack 4)
-            await self._client.set_status("")
+            yield from self._calls.set_status("")
 
-    async def set_session(self, session: str) -> bool:
+    def set_session(self, session: str) -> Step[bool]:
         """Tried once; False: this app or workspace has no agent sessions."""
-        if self._client.workspace.lacks(WorkspaceFeature.SESSIONS):
+        if self._calls.workspace.lacks(WorkspaceFeature.SESSIONS):
             return False
-        self._client.session = session
-        return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)
+        self._calls.session = session
+        result = yield from self._calls.set_status(session, "agents.sessions.setStatus")
+        return isinstance(result, CallOk)

@@ -1,4 +1,4 @@
-"""Files on their way into a thread, in three steps (facts: Slack 10).
+"""PURE. Files on their way into a thread, in three steps (facts: Slack 10).
 
 Nothing shows before the last step, so only that one is looked for where it had no answer.
 """
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..turn.json_values import objects_of
-from .api import Messages, call_until_known
 from .blocks import Args
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, Fault
 from .features import WorkspaceFeature
-from .turn_client import TurnClient
+from .orders import CallSlack, Messages, Step, UploadFile, call_until_known
+from .turn_calls import TurnCalls
 
 MOST_AT_ONCE = 10
 """Files that are shown by one call."""
@@ -27,39 +27,40 @@ class FileUpload:
     snippet_type: str = ""
 
 
-async def upload(client: TurnClient, file: FileUpload) -> CallResult:
+def upload(calls: TurnCalls, file: FileUpload) -> Step[CallResult]:
     """Into the thread. Ok: it is there."""
-    sent = await send(client, file)
-    return sent if isinstance(sent, CallFailed) else await show(client, [(sent, file)])
+    sent = yield from send(calls, file)
+    return sent if isinstance(sent, CallFailed) else (yield from show(calls, [(sent, file)]))
 
 
-async def send(client: TurnClient, file: FileUpload) -> str | CallFailed:
+def send(calls: TurnCalls, file: FileUpload) -> Step[str | CallFailed]:
     """The id of the file, whose bytes Slack has then, and nobody sees."""
-    if (lacking := client.workspace.lacks(WorkspaceFeature.FILES)) is not None:
+    if (lacking := calls.workspace.lacks(WorkspaceFeature.FILES)) is not None:
         return CallFailed(Fault.NOT_HERE, lacking.error)
     asked: Args = {"filename": file.name, "length": len(file.content)}
     asked |= {"alt_txt": file.alt_text} if file.alt_text else {}
     asked |= {"snippet_type": file.snippet_type} if file.snippet_type else {}
-    target = await client.call_until_known("files.getUploadURLExternal", asked)
+    target = yield from calls.call_until_known("files.getUploadURLExternal", asked)
     if isinstance(target, CallFailed):
         return target
     url = str(target.data.get("upload_url") or "")
-    sent = await call_until_known(lambda: client.api.upload(url, file.content), repeat_on=NOT_REFUSED)
+    sent = yield from call_until_known(lambda: iter(UploadFile(url, file.content)), repeat_on=NOT_REFUSED)
     return sent if isinstance(sent, CallFailed) else str(target.data.get("file_id") or "")
 
 
-async def show(client: TurnClient, files: Sequence[tuple[str, FileUpload]]) -> CallResult:
+def show(calls: TurnCalls, files: Sequence[tuple[str, FileUpload]]) -> Step[CallResult]:
     """Files that were sent, with their ids, in one message of the thread."""
     args: Args = {
         "files": [{"id": file_id, "title": file.name} for file_id, file in files],
-        "channel_id": client.channel,
-        "thread_ts": client.thread_ts,
+        "channel_id": calls.channel,
+        "thread_ts": calls.thread_ts,
     }
 
-    async def find() -> CallOk | None:
-        return CallOk({}) if shows(await client.read_thread(), files[0][0]) else None
+    def find() -> Step[CallOk | None]:
+        messages = yield from calls.read_thread()
+        return CallOk({}) if shows(messages, files[0][0]) else None
 
-    return await call_until_known(lambda: client.api.call("files.completeUploadExternal", args), find)
+    return (yield from call_until_known(lambda: iter(CallSlack("files.completeUploadExternal", args)), find))
 
 
 def shows(messages: Messages | CallFailed, file_id: str) -> bool:

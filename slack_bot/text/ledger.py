@@ -148,7 +148,7 @@ class SegmentsExhausted:
     """More waits, and the answer has all the messages it may have."""
 
 
-Step = SendText | FinishSegment | SegmentsExhausted
+LedgerStep = SendText | FinishSegment | SegmentsExhausted
 
 
 PartOf: TypeAlias = Callable[[str, bool], tuple[int, bool] | None]
@@ -283,7 +283,7 @@ class Ledger:
         due = present.opened_at + self.limits.rotate_after
         return due if now < due or _ends_well(present) else due + self.limits.rotate_grace
 
-    def next(self, now: float, *, cards: int = 0, final: bool = False) -> Step | None:
+    def next(self, now: float, *, cards: int = 0, final: bool = False) -> LedgerStep | None:
         """The next step; None: nothing to do now. `cards`: their weight, if some wait to go along."""
         if self._sent is not None:
             return None
@@ -344,7 +344,7 @@ class Ledger:
             return self.has_more or not final
         return now >= due and not final and _ends_well(present)
 
-    def _end(self, present: Segment) -> Step:
+    def _end(self, present: Segment) -> LedgerStep:
         self._is_ending = True
         closing = "" if present.closing else self._closing(present)
         if not closing:

@@ -264,17 +264,19 @@ class TurnJournal:
         question = replace(self.question, form=form.form, handle=form.handle)
         self.record = replace(self.record, question=question)
 
-    async def open_form(self, form: Form, task_id: str | None) -> str:
-        """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press."""
+    async def open_form(self, form: Form, *, is_over: bool = False) -> str:
+        """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press.
+        `is_over`: the agent's task is, so the answer begins another one.
+        """
         if not self._opens_forms:
             return ""
         known = self._opened or await self._journal.form_of(self.record)
         if known is not None and known.form == form:
             return known.handle
-        asked = self.question
+        asked, task_id = self.question, "" if is_over else self.record.task_id or ""
         opened = OpenForm(
             known.handle if known is not None else secrets.token_urlsafe(_HANDLE_BYTES),
-            *(self.record.key, asked.thread, asked.user, asked.user_team, task_id or "", form),
+            *(self.record.key, asked.thread, asked.user, asked.user_team, task_id, form),
             opened_at=self._journal.now(),
             context_id=self.record.context_id,
         )

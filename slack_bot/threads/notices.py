@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..clock import Clock
@@ -13,12 +13,13 @@ from ..slack.api import SlackApi
 from ..slack.blocks import Args, actions, markdown
 from ..slack.faults import CallOk, StreamingRefusalCache
 from ..slack.forms import notice_view
+from ..slack.methods import Priority
 from ..slack.model import Ending
-from ..slack.sink import Sink
 from ..slack.status import QueuedReaction
 from ..slack.stream_starts import StreamStartTracker
 from ..slack.surfaces import PostSurface
-from ..slack.turn_client import TurnClient
+from ..slack.turn_calls import TurnCalls
+from ..slack.writer import WhoListens, Writer
 from ..store.contracts import Store
 from ..text.words import (
     NOT_BEGUN,
@@ -28,7 +29,6 @@ from ..text.words import (
 from ..turn.buttons import TurnButton
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import Outcome, Question, is_direct
-from ..turn.thread_state import ListensTo
 from .journal import Journal
 
 log = logging.getLogger(__name__)
@@ -55,31 +55,40 @@ class Notices:
         self._store = store
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
-    def sink(
+    def turn_writer(
         self,
         question: Question,
-        shown: Sequence[MessageRecord] = (),
-        listens_to: Callable[[], Awaitable[ListensTo | None]] | None = None,
-    ) -> Sink:
-        """The place of a turn in Slack. `shown`: what another process wrote there. `listens_to`: who can go
-        on there without a mention.
+        shown: Sequence[MessageRecord],
+        secrets: tuple[str, ...],
+        who_listens: WhoListens,
+    ) -> Writer:
+        """Writes the answer of a turn whose thread this process has, as long as its lease is sure. `shown`:
+        what another process wrote of it. `secrets` must never be shown. `who_listens`: who can go on in the
+        thread without a mention.
         """
-        return Sink(self._client(question, question.key, lambda: self._store.is_sure), shown, listens_to)
+        api = self._api.for_turn(question.key, question.thread.ts, is_sure=lambda: self._store.is_sure)
+        calls = self._calls(question)
+        return Writer(calls, api, self._settings, self._clock, shown, secrets, who_listens)
 
-    def client(self, question: Question, turn: str = "") -> TurnClient:
-        """Calls about a question whose thread may be another process's; for the turn with the key `turn`, if
+    def writer(self, question: Question, turn: str = "", priority: Priority | None = None) -> Writer:
+        """Writes about a question whose thread may be another process's; for the turn with the key `turn`, if
         that is not the question's.
         """
-        return self._client(question, turn or question.key, lambda: True)
+        api = self._api.for_turn(turn or question.key, question.thread.ts, priority)
+        return Writer(self._calls(question, turn), api, self._settings, self._clock)
 
-    def _client(self, question: Question, turn: str, is_sure: Callable[[], bool]) -> TurnClient:
-        refusals, starts, channel = self._streaming_refusals, self._stream_starts, question.thread.channel
+    def _calls(self, question: Question, turn: str = "") -> TurnCalls:
+        channel = question.thread.channel
         # a stream grows for its asker only (facts: Slack 1)
         can_stream = is_direct(channel) or self._policies.of(channel).audience != "everyone"
-        return TurnClient(
-            self._api, question, self._settings, self._clock, refusals, starts, is_sure,
-            turn=turn, can_stream=can_stream,
-        )  # fmt: skip
+        return TurnCalls(
+            question,
+            self._settings,
+            self._streaming_refusals,
+            self._stream_starts,
+            turn=turn,
+            can_stream=can_stream,
+        )
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""
@@ -87,33 +96,35 @@ class Notices:
         return QueuedReaction(api, question.thread.channel, question.ts, is_shown=is_shown)
 
     async def notify(
-        self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False
+        self, question: Question, note: str, writer: Writer | None = None, *, offer_retry: bool = False
     ) -> None:
-        """End the answer in `sink`, or in a new one, with `note`."""
+        """End the answer of `writer`, or a new one, with `note`."""
+        writer = writer or self.writer(question)
         try:
             end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
-            await (sink or Sink(self.client(question))).finish(end)
+            await writer.carry_out(writer.answer.ending.finish(end))
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 
     async def break_off(
-        self, turn: TurnRecord, outcome: Outcome, reason: str, note: str, sink: Sink | None = None
+        self, turn: TurnRecord, outcome: Outcome, reason: str, note: str, writer: Writer | None = None
     ) -> None:
-        """End a turn whose runner could not, in `sink` or in a message of its own."""
-        now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
+        """End a turn whose runner could not, by its `writer` or in a message of its own."""
+        now, key, writer = self._clock.monotonic(), turn.key, writer or self.writer(turn.question)
         is_whole = None if outcome is Outcome.STOPPED else False
         ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
         self._observer(ended)
         can_retry = note not in _WITHOUT_RETRY
         note = referred(note, key) if can_retry else note
-        await self.notify(turn.question, note, sink, offer_retry=can_retry)
-        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome, reason)
+        await self.notify(turn.question, note, writer, offer_retry=can_retry)
+        await self._journal.end(replace(turn, messages=writer.answer.state.records), outcome, reason)
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""
         # so that no other post of the turn has its number, whichever process makes it
-        posts = PostSurface(self.client(question), -int(self._clock.wall()))
-        await posts.post("", (), (), "note", says=text)
+        writer = self.writer(question)
+        posts = PostSurface(writer.calls, -int(self._clock.wall()))
+        await writer.carry_out(posts.post("", (), (), "note", says=text))
 
     async def offer(self, question: Question, user: str, text: str, labels: Mapping[TurnButton, str]) -> None:
         """Tell `user` alone, with buttons of the turn, and their labels."""

@@ -17,7 +17,7 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
-from ..settings.load import Settings
+from ..settings.load import Settings, secrets_of
 from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
 from ..store.knowledge import Profiles, workspace_name
@@ -107,8 +107,13 @@ class TurnRun:
 
     def __init__(self, turn: TurnRecord, asked: Sequence[TurnRecord], turn_parts: TurnParts) -> None:
         self._turn, self._asked, self._parts = turn, asked, turn_parts
-        listens_to = partial(turn_parts.follow.listens_to, turn.question)
-        self._sink = turn_parts.notices.sink(turn.question, turn.messages, listens_to)
+        who_listens = partial(turn_parts.follow.listens_to, turn.question)
+        self._writer = turn_parts.notices.turn_writer(
+            turn.question,
+            turn.messages,
+            (*secrets_of(turn_parts.settings), *turn_parts.agent.secrets),
+            who_listens,
+        )
         self._handle = TurnHandle()
         self._journal: TurnJournal | None = None
         self._runner: TurnRunner | None = None
@@ -170,7 +175,7 @@ class TurnRun:
 
     def shows_any(self, messages: frozenset[str]) -> bool:
         """One of these messages is of its answer."""
-        return not messages.isdisjoint(message.ts for message in self._sink.delivery.messages)
+        return not messages.isdisjoint(message.ts for message in self._writer.answer.state.messages)
 
     async def is_about_others(self, messages: frozenset[str]) -> bool:
         """Whether these messages are of other turns in its thread."""
@@ -207,13 +212,13 @@ class TurnRun:
     @asynccontextmanager
     async def truthful_end(self) -> AsyncIterator[None]:
         """However what is done meanwhile ends, the reader and the store learn it."""
-        sink, store = self._sink, self._parts.store
+        writer, store = self._writer, self._parts.store
         try:
             async with asyncio.timeout(self._parts.settings.turns.turn_deadline):
                 yield
         except asyncio.CancelledError:
             if self._is_lost:
-                await sink.leave()
+                await writer.carry_out(writer.answer.hand_over.leave())
             elif store.is_durable:  # the next process goes on with it
                 await self._hand_over()
             else:
@@ -266,15 +271,16 @@ class TurnRun:
         return False
 
     async def _ask(self, journal: TurnJournal) -> None:
-        parts, sink = self._parts, self._sink
+        parts, writer, answer = self._parts, self._writer, self._writer.answer
         runner = self._runner = TurnRunner(
-            journal, parts.agent, sink, parts.settings, parts.clock, parts.observer, self._handle,
+            journal, parts.agent, writer, parts.settings, parts.clock, parts.observer, self._handle,
             LookAround(parts),
         )  # fmt: skip
         question = journal.question
-        sink.know_workspace(known := await parts.learned.of_workspace(question.thread.team))
+        known = await parts.learned.of_workspace(question.thread.team)
+        answer.know_workspace(known, parts.clock.monotonic())
         ended = await runner.run()
-        await journal.shown(sink.delivery.records)
+        await journal.shown(answer.state.records)
         outcome = Outcome(ended.outcome)
         if outcome is Outcome.WATCHED:
             await journal.watch()
@@ -286,15 +292,16 @@ class TurnRun:
         self._outcome = outcome
         await parts.follow.answered(question, is_told=outcome.has_completed)
         await parts.learned.save(parts.agent.name, parts.agent.profile)
-        if facts := dict(sink.workspace.items() - known.items()):
+        if facts := dict(answer.workspace.items() - known.items()):
             await parts.learned.save(workspace_name(question.thread.team), facts)
 
     async def _hand_over(self) -> None:
         """The next process goes on with it, from what is stored, even if this one ends in between."""
         if self._journal is not None:
-            await self._journal.hand_over(self._sink.delivery.records)
-        if await self._sink.hand_over() and self._journal is not None:
-            await self._journal.hand_over(self._sink.delivery.records)
+            await self._journal.hand_over(self._writer.answer.state.records)
+        step = self._writer.answer.hand_over.stop_for_next_process(is_sure=self._parts.store.is_sure)
+        if await self._writer.carry_out(step) and self._journal is not None:
+            await self._journal.hand_over(self._writer.answer.state.records)
 
     async def _break_off(self, outcome: Outcome, reason: str, note: str) -> None:
-        await self._parts.notices.break_off(self.result.turn, outcome, reason, note, self._sink)
+        await self._parts.notices.break_off(self.result.turn, outcome, reason, note, self._writer)

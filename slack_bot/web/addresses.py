@@ -31,6 +31,21 @@ _NOT_GLOBAL = tuple(
 
 
 @dataclass(frozen=True, slots=True)
+class WebFile:
+    """What was at an address. `media_type`: as its server says, without parameters."""
+
+    content: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotFetched:
+    """`reason`: a plain sentence without the address, to be shown."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class WebAddress:
     """An https address. `host`: as a name server knows it; `target`: path and query."""
 

@@ -11,7 +11,6 @@ import socket
 import zlib
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -40,7 +39,7 @@ from ..text.words import (
     LINK_TOO_LARGE,
     LINK_UNREACHABLE,
 )
-from .addresses import WebAddress, is_public, read_address, redirected
+from .addresses import NotFetched, WebAddress, WebFile, is_public, read_address, redirected
 
 _log = logging.getLogger(__name__)
 
@@ -54,23 +53,13 @@ _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _MOVED = frozenset({301, 302, 303, 307, 308})
 
 
-@dataclass(frozen=True, slots=True)
-class WebFile:
-    """What was at an address. `media_type`: as its server says, without parameters."""
-
-    content: bytes
-    media_type: str
-
-
-@dataclass(frozen=True, slots=True)
-class NotFetched:
-    """`reason`: a plain sentence without the address, to be shown."""
-
-    reason: str
-
-
 class _Refused(Exception):
     """Ends a fetch. Its text follows "because"."""
+
+
+async def fetch_file(settings: WebSettings, url: str, kinds: Collection[str] = ()) -> WebFile | NotFetched:
+    """As `WebFetcher.fetch`, over the network."""
+    return await WebFetcher(settings).fetch(url, kinds)
 
 
 class WebFetcher:

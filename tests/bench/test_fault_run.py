@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.sink import Sink
+from slack_bot.slack.writer import Writer
 from slack_bot.testing.slack.faults import DOWNLOAD, UPLOAD
 from slack_bot.testing.tape.builders import answer
 from slack_bot.threads.line import ThreadLine
@@ -79,7 +80,7 @@ def test_a_turn_that_never_ends_has_hung(monkeypatch: pytest.MonkeyPatch) -> Non
         for _ in itertools.count():
             await asyncio.sleep(0)
 
-    monkeypatch.setattr(Sink, "finish", spin)
+    monkeypatch.setattr(Writer, "carry_out", spin)
     assert run(HELLO, most_seconds=1.0).verdict.kind == "hung"
 
 
@@ -87,12 +88,12 @@ def test_a_turn_that_waits_for_ever_has_hung(monkeypatch: pytest.MonkeyPatch) ->
     async def wait(*_: Any) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Sink, "finish", wait)
+    monkeypatch.setattr(Writer, "carry_out", wait)
     assert run(HELLO).verdict.kind == "hung"
 
 
 def test_a_turn_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fail(*_: Any) -> None:
+    def fail(*_: Any) -> None:
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(Sink, "write", fail)

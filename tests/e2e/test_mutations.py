@@ -24,8 +24,9 @@ from slack_bot.slack import question_files
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import CallOk
+from slack_bot.slack.orders import Step
 from slack_bot.slack.surfaces import StreamSurface
-from slack_bot.slack.turn_client import TurnClient
+from slack_bot.slack.turn_calls import TurnCalls
 from slack_bot.text import buffer
 from slack_bot.text.buffer import StreamBuffer
 from slack_bot.text.compare import Comparison, compare
@@ -164,23 +165,24 @@ def cards_are_left_open(patch: Patch) -> None:
 
 
 def stop_is_missing(patch: Patch) -> None:
-    async def stop(self: StreamSurface, message: Any, *rest: Any, **more: Any) -> CallOk:
+    def stop(self: StreamSurface, message: Any, *rest: Any, **more: Any) -> Step[CallOk]:
         message.is_open = False
+        yield from ()
         return CallOk({})
 
     patch.setattr(StreamSurface, "stop", stop)
 
 
 def text_goes_with_the_stop(patch: Patch) -> None:
-    honest = TurnClient.call_until_known
+    honest = TurnCalls.call_until_known
 
-    async def call(self: TurnClient, method: str, args: Mapping[str, Any], **more: Any) -> Any:
+    def call(self: TurnCalls, method: str, args: Mapping[str, Any], **more: Any) -> Any:
         if method == "chat.stopStream":
             extra = {"type": "markdown_text", "text": "One more thing."}
             args = {**args, "chunks": [*args.get("chunks", ()), extra]}
-        return await honest(self, method, args, **more)
+        return honest(self, method, args, **more)
 
-    patch.setattr(TurnClient, "call_until_known", call)
+    patch.setattr(TurnCalls, "call_until_known", call)
 
 
 def rotation_repeats_the_last_lines(patch: Patch) -> None:
@@ -199,8 +201,9 @@ def messages_are_never_left(patch: Patch) -> None:
 
 
 def append_in_doubt_is_made_again(patch: Patch) -> None:
-    async def doubt(self: Delivery, message: Any, write: Any, failed: Any) -> None:
+    def doubt(self: Delivery, message: Any, write: Any, failed: Any) -> Step[None]:
         self.ledger.refused()
+        yield from ()
 
     patch.setattr(Delivery, "_doubt", doubt)
 

@@ -197,6 +197,8 @@ def log_lines() -> Iterator[str]:
         match call.func:
             case ast.Attribute(value=ast.Name(id="log" | "_log"), attr=level):
                 lines |= {f"{level} {each.value}" for each in call.args[:1] if isinstance(each, ast.Constant)}
+            case ast.Name(id="Log"):
+                lines.add(" ".join(each.value for each in call.args[:2] if isinstance(each, ast.Constant)))
     yield from sorted(lines)
 
 

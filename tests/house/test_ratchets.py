@@ -4,7 +4,9 @@ A figure that falls because code was moved into an expression, a closure or data
 raised some: deciding what happens in a thread (`threads/line.py`) and doing it are two files since then, so
 the three walks that begin in a thread pass more files and move between them more often. Another one raised
 the rooms by one: what goes along with a question and what answers a form are features since then, so that the
-room `features` is on the way of each turn; and a bot is built with one more, push.
+room `features` is on the way of each turn; and a bot is built with one more, push. A third one raised files,
+moves and climbs of the walks: an answer in Slack is a value that gives orders, and its writer is its driver,
+so that each order passes the frames of its step once more.
 """
 
 from __future__ import annotations
@@ -14,26 +16,26 @@ import pytest
 from tests.house import shape, walks
 
 SHAPE = {
-    "classes that do too much": 24,
-    "attributes set from outside": 165,
+    "classes that do too much": 21,
+    "attributes set from outside": 118,
     "splats into constructors": 21,
-    "conditional callees": 4,
-    "assignments to three or more": 187,
+    "conditional callees": 1,
+    "assignments to three or more": 183,
     "parameter names with five or more types": 42,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 187,
+    "words of manner": 186,
 }
 WALKS = {
     "mention": {
-        "files": 70, "rooms": 10, "moves between files": 311, "moves between rooms": 135, "climbs": 17,
+        "files": 76, "rooms": 10, "moves between files": 368, "moves between rooms": 156, "climbs": 35,
     },
-    "chunk": {"files": 36, "rooms": 6, "moves between files": 143, "moves between rooms": 57, "climbs": 14},
-    "press": {"files": 64, "rooms": 10, "moves between files": 244, "moves between rooms": 102, "climbs": 16},
+    "chunk": {"files": 39, "rooms": 6, "moves between files": 170, "moves between rooms": 50, "climbs": 24},
+    "press": {"files": 70, "rooms": 10, "moves between files": 301, "moves between rooms": 123, "climbs": 34},
     "takeover": {
-        "files": 104, "rooms": 11, "moves between files": 2397, "moves between rooms": 647, "climbs": 104,
+        "files": 108, "rooms": 11, "moves between files": 2631, "moves between rooms": 683, "climbs": 175,
     },
 }  # fmt: skip
 

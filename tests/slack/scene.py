@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from slack_bot.agents.task.stream_consumer import TurnHandle
 from slack_bot.clock import Clock
 from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.settings.models import GovernorSettings, StreamSettings
 from slack_bot.slack.api import SlackApi
 from slack_bot.slack.faults import StreamingRefusalCache
+from slack_bot.slack.orders import Step
 from slack_bot.slack.rate_limiter.local import RateLimiter
-from slack_bot.slack.sink import Sink
+from slack_bot.slack.status import TypingStatus
 from slack_bot.slack.stream_starts import StreamStartTracker
 from slack_bot.slack.surfaces import PostSurface, StreamSurface
-from slack_bot.slack.turn_client import TurnClient
+from slack_bot.slack.turn_calls import TurnCalls
+from slack_bot.slack.writer import FetchFile, TurnServices, Writer
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
+from slack_bot.turn.extras import ExtraRecord
+from slack_bot.turn.form import Form
+from slack_bot.turn.progress import MessageRecord
 from slack_bot.turn.record import Question, ThreadKey
 
 TURN = "T1:C1:1.2"
 Faults = Mapping[str, Sequence[str | None]]
+
+
+_T = TypeVar("_T")
+_writers: dict[str, Writer] = {}
+
+
+async def run(step: Step[_T]) -> _T:
+    """Carry out what `step` orders, by the writer that was made last."""
+    return await _writers[""].carry_out(step)
 
 
 def waiting_for(limiter: RateLimiter) -> int:
@@ -36,6 +51,25 @@ def unlimited(clock: Clock) -> RateLimiter:
     """Grants every call at once, until Slack refuses one."""
     rates = {name: 1e6 for name in GovernorSettings.model_fields if name.endswith("_per_minute")}
     return RateLimiter(GovernorSettings(**rates, posts_per_second=1e6, post_burst=1e6), clock)
+
+
+class _Nothing:
+    """Stores nothing."""
+
+    async def task_known(self, task_id: str | None, context_id: str | None) -> None:
+        pass
+
+    async def shown(self, messages: tuple[MessageRecord, ...]) -> None:
+        pass
+
+    async def attached(self, extras: tuple[ExtraRecord, ...]) -> None:
+        pass
+
+    async def open_form(self, form: Form) -> str:
+        return ""
+
+    async def form_shown(self, message: MessageRecord | None) -> None:
+        pass
 
 
 class Scene:
@@ -74,25 +108,40 @@ class Scene:
         self.question = Question(thread, "1.2", user, team, "question", asker_is_bot=not can_stream)
         self.stream_starts = StreamStartTracker(asyncio.ensure_future)
         refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
-        self.sink = Sink(self._client(refusals))
+        self.writer = self.new_writer(refusals)
+        self.answer = self.writer.answer
 
-    def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
+    def new_writer(self, refusals: StreamingRefusalCache | None = None) -> Writer:
+        """Writes for this turn; `run` uses the last one that was made."""
+        calls = TurnCalls(
+            self.question, self.settings, refusals or StreamingRefusalCache(), self.stream_starts
+        )
+        api = self.api.for_turn(calls.turn, calls.thread_ts)
+        writer = _writers[""] = Writer(calls, api, self.settings, self.clock)
+        return writer
+
+    def serve(self, fetch: FetchFile) -> None:
+        """Nothing of the turn is stored; linked files are got by `fetch`."""
+        self.writer.serve(TurnServices(_Nothing(), TurnHandle(), fetch))
+
+    def new_calls(self) -> TurnCalls:
         """Calls of this turn."""
-        client = self._client(StreamingRefusalCache())
-        client.on_wait = on_wait
-        return client
+        return self.new_writer().calls
 
-    def _client(self, refusals: StreamingRefusalCache) -> TurnClient:
-        return TurnClient(self.api, self.question, self.settings, self.clock, refusals, self.stream_starts)
-
-    def streams(self, client: TurnClient | None = None) -> StreamSurface:
+    def streams(self, calls: TurnCalls | None = None) -> StreamSurface:
         """Streamed messages of this turn."""
-        client = client or self.turn_client()
-        return StreamSurface(client, self.posts(client))
+        calls = calls or self.new_calls()
+        return StreamSurface(calls, self.posts(calls))
 
-    def posts(self, client: TurnClient | None = None) -> PostSurface:
+    def posts(self, calls: TurnCalls | None = None) -> PostSurface:
         """Messages of this turn that are written as a whole."""
-        return PostSurface(client or self.turn_client())
+        return PostSurface(calls or self.new_calls())
+
+    def status(self) -> TypingStatus:
+        """The typing status of this turn."""
+        calls = self.new_calls()
+        api = self.api.for_turn(calls.turn, calls.thread_ts)
+        return TypingStatus(calls, api, self.settings, self.clock)
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""
@@ -103,9 +152,9 @@ class Scene:
         (message,) = self.thread()
         return message
 
-    def answer(self) -> str:
+    def answer_text(self) -> str:
         """The answer's part of all texts."""
-        added = {each.ts: each for each in self.sink.delivery.records}
+        added = {each.ts: each for each in self.answer.state.records}
         texts: list[str] = []
         for message in self.thread():
             text, markup = message.text, added.get(message.ts)

@@ -12,7 +12,7 @@ import pytest
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
 from slack_bot.slack.cards import MAX_CARDS, CardClosing
-from slack_bot.slack.delivery import Delivery
+from slack_bot.slack.delivery import Delivery, MessageEnds
 from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import Batch, WriteResult
 from slack_bot.testing import virtual_clock
@@ -20,7 +20,7 @@ from slack_bot.text.ledger import Segment
 from slack_bot.text.words import CARD_CONTINUES
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.bench.reading import reads_as
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, run
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
@@ -34,7 +34,7 @@ Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        delivery = Delivery(scene.turn_client())
+        delivery = Delivery(scene.new_calls())
         await story(scene, delivery)
         return scene
 
@@ -42,14 +42,14 @@ def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
 
 
 async def write(delivery: Delivery, text: str = "", *cards: TaskCard, title: str | None = None) -> None:
-    delivery.add(Batch(text, cards, title))
-    await delivery.advance()
+    delivery.state.add(Batch(text, cards, title))
+    await run(delivery.advance())
 
 
 async def end(delivery: Delivery, text: str = "") -> None:
-    delivery.add(Batch(text))
-    await delivery.advance(footer=UNDER, close=CardClosing.DONE)
-    assert await delivery.finish(UNDER, CardClosing.DONE)
+    delivery.state.add(Batch(text))
+    await run(delivery.advance(footer=UNDER, close=CardClosing.DONE))
+    assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
 
 def extras(scene: Scene) -> list[tuple[str, ...]]:
@@ -62,13 +62,13 @@ def extras(scene: Scene) -> list[tuple[str, ...]]:
 def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One.\n", TaskCard("a", "Search", RUNNING))
-        due = delivery.due()
+        due = delivery.due(scene.clock.monotonic())
         assert due == 240.0
         await asyncio.sleep(due)
-        await delivery.advance()
+        await run(delivery.advance())
         assert [message.state for message in scene.thread()] == ["sealed"]
         await write(delivery, "", TaskCard("a", "Search", RUNNING))
-        assert delivery.due() is None
+        assert delivery.due(scene.clock.monotonic()) is None
         assert len(scene.thread()) == 1
         await write(delivery, "Two.", TaskCard("a", "Search", DONE))
         await end(delivery)
@@ -87,7 +87,7 @@ def test_a_card_that_works_on_in_silence_takes_no_messages_of_its_own() -> None:
         await write(delivery, "", TaskCard("a", "Search", RUNNING), title="Plan")
         for _ in range(5):
             await asyncio.sleep(240)
-            await delivery.advance()
+            await run(delivery.advance())
         await end(delivery)
 
     scene = play(story)
@@ -100,8 +100,8 @@ def test_how_a_card_ended_is_told_where_it_stands_if_nothing_else_follows() -> N
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "", TaskCard("a", "Search", RUNNING, details="one "))
         await asyncio.sleep(240)
-        await delivery.advance()
-        delivery.add(Batch("", (TaskCard("a", "Search failed", CardState.ERROR, details="two"),)))
+        await run(delivery.advance())
+        delivery.state.add(Batch("", (TaskCard("a", "Search failed", CardState.ERROR, details="two"),)))
         await end(delivery)
 
     scene = play(story)
@@ -121,7 +121,7 @@ def test_a_card_that_changed_is_news() -> None:
         async def story(scene: Scene, delivery: Delivery, card: TaskCard = card) -> None:
             await write(delivery, "", TaskCard("a", "Search", RUNNING, details="one"))
             await asyncio.sleep(240)
-            await delivery.advance()
+            await run(delivery.advance())
             await write(delivery, "", card)
             assert len(scene.thread()) == 2
             await end(delivery)
@@ -136,9 +136,9 @@ def test_without_anything_open_the_next_message_waits_for_something_to_say() -> 
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One.\n")
         await asyncio.sleep(240)
-        await delivery.advance()
+        await run(delivery.advance())
         assert [message.state for message in scene.thread()] == ["sealed"]
-        assert delivery.due() is None
+        assert delivery.due(scene.clock.monotonic()) is None
         await end(delivery)
 
     scene = play(story)
@@ -187,7 +187,7 @@ def test_a_plan_keeps_its_title_in_the_next_message() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One.\n", TaskCard("a", "Search", RUNNING), title="Plan")
         await asyncio.sleep(240)
-        await delivery.advance()
+        await run(delivery.advance())
         await write(delivery, title="Plan, part two")
         await end(delivery, "Two.")
 
@@ -202,11 +202,11 @@ def test_with_all_its_messages_used_an_answer_overflows() -> None:
 
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, text)
-        assert delivery.is_exhausted
-        assert not delivery.is_live
+        assert delivery.state.is_exhausted
+        assert not delivery.state.is_live
         assert len(scene.thread()) == 2
         assert scene.workspace.open_streams() == []
-        delivery.raise_limit()
+        delivery.state.allow_more_messages()
         await end(delivery)
 
     scene = play(story, rotate_bytes=300, max_segments=2)
@@ -218,14 +218,19 @@ def test_with_all_its_messages_used_an_answer_overflows() -> None:
 
 def test_edits_keep_their_distance_and_lose_nothing() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        assert delivery.next_method() == POST
+        assert delivery.state.next_method == POST
         await write(delivery, "One. ")
-        assert delivery.next_method() == UPDATE
+        assert delivery.state.next_method == UPDATE
         await write(delivery, "Two. ")
-        assert (scene.only().text, delivery.pause(), delivery.due()) == ("One. ", 3.0, 3.0)
+        now = scene.clock.monotonic()
+        assert (scene.only().text, delivery.state.surface.pause(now), delivery.due(now)) == (
+            "One. ",
+            3.0,
+            3.0,
+        )
         await asyncio.sleep(3)
-        assert delivery.due() == 0.0
-        await delivery.advance()
+        assert delivery.due(scene.clock.monotonic()) == 0.0
+        await run(delivery.advance())
         assert scene.only().text == "One. Two. "
         await end(delivery, "Three.")
 
@@ -240,7 +245,7 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, text[:200], TaskCard("a", "Search", RUNNING))
         await asyncio.sleep(1_000)
-        assert delivery.due() is None
+        assert delivery.due(scene.clock.monotonic()) is None
         await write(delivery, text[200:])
         await end(delivery)
 
@@ -254,11 +259,11 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
 def test_each_refusal_leads_one_surface_down() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        assert delivery.surface is SurfaceKind.EDIT
+        assert delivery.state.surface.kind is SurfaceKind.EDIT
         await asyncio.sleep(3)
         await write(delivery, "Two. ")
-        assert delivery.surface is SurfaceKind.POST
-        assert delivery.next_method() == POST
+        assert delivery.state.surface.kind is SurfaceKind.POST
+        assert delivery.state.next_method == POST
         await end(delivery, "Three.")
 
     scene = play(story, {START: ["channel_type_not_supported"], UPDATE: ["cant_update_message"]})
@@ -268,9 +273,9 @@ def test_each_refusal_leads_one_surface_down() -> None:
 
 def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        delivery.downgrade_surface()
-        delivery.downgrade_surface()
-        assert delivery.surface is SurfaceKind.EDIT
+        await run(delivery.downgrade_surface())
+        await run(delivery.downgrade_surface())
+        assert delivery.state.surface.kind is SurfaceKind.EDIT
         await write(delivery, "One. ")
         await end(delivery)
 
@@ -280,11 +285,11 @@ def test_no_slot_in_time_leads_down_once_and_only_before_anything_stands() -> No
 def test_where_nothing_can_be_posted_it_is_an_error() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        await delivery.advance(footer=UNDER, close=CardClosing.DONE)
-        assert delivery.is_exhausted
-        assert delivery.messages == []
+        await run(delivery.advance(footer=UNDER, close=CardClosing.DONE))
+        assert delivery.state.is_exhausted
+        assert delivery.state.messages == []
         with pytest.raises(SlackError, match="missing_scope"):
-            delivery.raise_limit()
+            delivery.state.allow_more_messages()
 
     play(story, {START: ["missing_scope"], POST: ["missing_scope"]})
 
@@ -293,7 +298,7 @@ def test_where_nothing_can_be_posted_it_is_an_error() -> None:
 def test_the_last_surface_is_insisted_on(refused: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        assert delivery.surface is SurfaceKind.POST
+        assert delivery.state.surface.kind is SurfaceKind.POST
         await end(delivery, "Two.")
 
     faults = {START: ["missing_scope"], POST: ["invalid_blocks", "invalid_blocks", *[refused] * 9, None]}
@@ -307,7 +312,7 @@ def test_an_edit_without_an_answer_is_made_good_by_the_next() -> None:
         await write(delivery, "One. ")
         await asyncio.sleep(3)
         await write(delivery, "Two. ")
-        assert delivery.surface is SurfaceKind.EDIT
+        assert delivery.state.surface.kind is SurfaceKind.EDIT
         await asyncio.sleep(3)
         await end(delivery, "Three.")
 
@@ -334,7 +339,7 @@ def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end()
         await asyncio.sleep(3)
         await write(delivery, "", TaskCard("a", "A", DONE))
         await end(delivery, "One.")
-        await delivery.reconciler.close_open()
+        await run(delivery.reconciler.close_open())
 
     scene = play(story, {UPDATE: ["invalid_blocks", "invalid_blocks", None]}, can_stream=False)
     assert "".join(scene.texts()) == "One."
@@ -345,9 +350,9 @@ def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end()
 def test_edits_that_never_have_an_answer_are_looked_at_and_given_up(entry: str) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        delivery.add(Batch("Two."))
-        await delivery.advance(footer=UNDER, close=CardClosing.DONE)
-        await delivery.finish(UNDER, CardClosing.DONE)
+        delivery.state.add(Batch("Two."))
+        await run(delivery.advance(footer=UNDER, close=CardClosing.DONE))
+        await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     scene = play(story, {UPDATE: [entry]}, can_stream=False)
     assert "".join(scene.texts()) == "One. Two."
@@ -361,7 +366,7 @@ def test_after_many_calls_without_an_answer_streaming_is_given_up() -> None:
         for number in range(12):
             await write(delivery, f"Line {number}.\n")
             await asyncio.sleep(3)
-        assert delivery.surface is SurfaceKind.EDIT
+        assert delivery.state.surface.kind is SurfaceKind.EDIT
         await end(delivery)
 
     for entry in ("internal_error", "internal_error!"):
@@ -390,7 +395,7 @@ def test_a_write_that_was_cancelled_is_settled_before_anything_else() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "Two. ")
-        assert delivery.ledger.in_doubt
+        assert delivery.state.ledger.in_doubt
         await end(delivery, "Three.")
 
     for entry in ("timeout", "timeout!"):
@@ -403,7 +408,9 @@ def test_a_start_that_was_cancelled_is_found_and_signed() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "One. ")
-        assert await delivery.finish(UNDER, CardClosing.DONE) == (len(scene.thread()) == 1)
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE)) == (
+            len(scene.thread()) == 1
+        )
 
     scene = play(story, {START: ["timeout!"]})
     assert (scene.texts(), extras(scene)) == (["One. "], [("under",)])
@@ -435,9 +442,9 @@ def test_some_refusals_end_the_answer(error: str, ended: WriteResult) -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
         await write(delivery, "Two. ")
-        assert delivery.ended is ended
-        assert delivery.is_gone == (ended is WriteResult.GONE)
-        assert delivery.due() is None
+        assert delivery.state.ended is ended
+        assert delivery.state.is_gone == (ended is WriteResult.GONE)
+        assert delivery.due(scene.clock.monotonic()) is None
         await write(delivery, "Three. ")
 
     scene = play(story, {APPEND: [error]})
@@ -450,7 +457,7 @@ def test_a_dead_token_is_an_error_and_the_end() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         with pytest.raises(SlackError, match="token"):
             await write(delivery, "One. ")
-        assert delivery.is_gone
+        assert delivery.state.is_gone
 
     play(story, {START: ["token_revoked"]})
 
@@ -474,8 +481,8 @@ CARD = TaskCard("a", "Search", CardState.RUNNING)
 def test_what_belongs_under_it_goes_with_the_stop() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ", CARD)
-        assert await delivery.finish(UNDER, CardClosing.FAILED, "suspended")
-        assert await delivery.finish(UNDER, CardClosing.FAILED)
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.FAILED, "suspended"))
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.FAILED))
 
     scene = play(story)
     assert scene.methods() == [START, STOP]
@@ -485,7 +492,7 @@ def test_what_belongs_under_it_goes_with_the_stop() -> None:
 
 def test_there_is_nothing_to_put_to_rest() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
-        assert not await delivery.finish(UNDER, CardClosing.DONE)
+        assert not await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     assert play(story).methods() == []
 
@@ -493,7 +500,7 @@ def test_there_is_nothing_to_put_to_rest() -> None:
 def test_a_stream_that_is_over_is_written_anew() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ", CARD)
-        assert await delivery.finish(UNDER, CardClosing.DONE)
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     for error in ("message_not_in_streaming_state", "invalid_blocks"):
         scene = play(story, {STOP: [error, None]})
@@ -504,7 +511,7 @@ def test_a_stream_that_is_over_is_written_anew() -> None:
 def test_refused_everywhere_it_stands_nowhere() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        assert not await delivery.finish(UNDER, CardClosing.DONE)
+        assert not await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     assert play(story, {STOP: ["invalid_blocks", None], UPDATE: ["cant_update_message"]}).texts() == ["One. "]
 
@@ -512,9 +519,9 @@ def test_refused_everywhere_it_stands_nowhere() -> None:
 def test_a_message_that_is_gone_is_left_alone() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
-        assert not await delivery.finish(UNDER, CardClosing.DONE)
-        assert delivery.is_gone
-        assert not await delivery.finish(UNDER, CardClosing.DONE)
+        assert not await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
+        assert delivery.state.is_gone
+        assert not await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     assert play(story, {STOP: ["message_not_found"]}).methods() == [START, STOP]
 
@@ -524,7 +531,9 @@ def test_a_start_in_doubt_is_settled_first() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "One. ")
-        assert await delivery.finish(UNDER, CardClosing.DONE) == bool(scene.thread())
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE)) == bool(
+            scene.thread()
+        )
 
     assert play(story, {START: ["timeout"]}).thread() == []
     assert play(story, {START: ["timeout!"]}).only().extras == ("under",)
@@ -536,7 +545,7 @@ def test_text_in_doubt_is_settled_before_it_is_written_anew() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await write(delivery, "Two.")
-        assert await delivery.finish(UNDER, CardClosing.DONE)
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     faults = {APPEND: ["timeout!"], STOP: ["message_not_in_streaming_state", None]}
     scene = play(story, faults)
@@ -546,7 +555,7 @@ def test_text_in_doubt_is_settled_before_it_is_written_anew() -> None:
 def test_an_edited_message_is_edited_once_more() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ", CARD)
-        assert await delivery.finish(UNDER, CardClosing.DONE)
+        assert await run(MessageEnds(delivery).sign_last_message(UNDER, CardClosing.DONE))
 
     message = play(story, can_stream=False).only()
     assert (message.text, message.extras[-1], message.tasks[0].status) == ("One. ", "under", "complete")
@@ -556,9 +565,11 @@ def test_at_rest_nothing_that_waits_is_shown() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One. ")
         await write(delivery, "Two. ")
-        delivery.add(Batch("Three."))
-        assert await delivery.rewrite([Segment(0.0, body="Four.")], UNDER, CardClosing.DONE)
-        assert not delivery.ledger.released
+        delivery.state.add(Batch("Three."))
+        assert await run(
+            MessageEnds(delivery).rewrite_messages([Segment(0.0, body="Four.")], UNDER, CardClosing.DONE)
+        )
+        assert not delivery.state.ledger.released
 
     for faults in ({}, {APPEND: ["timeout!"]}, {STOP: ["internal_error!", None]}):
         scene = play(story, faults)
@@ -574,13 +585,13 @@ def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
 
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults, rotate_bytes=120)
-        delivery = Delivery(scene.turn_client())
-        delivery.add(Batch(OLD))
-        await delivery.advance()
-        delivery.add(Batch("Never shown."))
+        delivery = Delivery(scene.new_calls())
+        delivery.state.add(Batch(OLD))
+        await run(delivery.advance())
+        delivery.state.add(Batch("Never shown."))
         assert len(scene.thread()) == 3
         segments = [Segment(0.0, body=text) for text in laid]
-        stands = await delivery.rewrite(segments, UNDER, CardClosing.DONE)
+        stands = await run(MessageEnds(delivery).rewrite_messages(segments, UNDER, CardClosing.DONE))
         return stands, scene
 
     return virtual_clock.run(go())
@@ -629,18 +640,18 @@ def taken_over(faults: Any = None, **settings: Any) -> Scene:
 
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        before = Delivery(scene.turn_client())
+        before = Delivery(scene.new_calls())
         await write(before, LEFT)
-        (record,) = before.records
+        (record,) = before.state.records
         record = replace(record, body=LEFT[:40])
         for _ in range(2):  # the first one dies before the answer comes again
-            delivery = Delivery(scene.turn_client(), [record])
-            await delivery.take_over(0.0, ())
-            (record,) = delivery.records
+            delivery = Delivery(scene.new_calls(), [record])
+            await run(delivery.take_over(0.0, ()))
+            (record,) = delivery.state.records
             assert record.is_open
         calls = len(scene.workspace.calls)
         await write(delivery, ANSWER[:45], TaskCard("1", "Search", DONE))
-        assert delivery.due() is None
+        assert delivery.due(scene.clock.monotonic()) is None
         assert len(scene.workspace.calls) == calls
         assert scene.texts() == [LEFT]
         await end(delivery, ANSWER[45:])
@@ -664,12 +675,12 @@ def test_a_message_that_cannot_be_read_goes_on_to_the_end_of_its_sentence() -> N
 def test_a_card_that_was_not_recorded_does_not_stay_open(more: str) -> None:
     async def go() -> Scene:
         scene = Scene()
-        before = Delivery(scene.turn_client())
+        before = Delivery(scene.new_calls())
         await write(before, LEFT[:40])
-        records = before.records
+        records = before.state.records
         await write(before, more, TaskCard("1", "Search", RUNNING))
-        delivery = Delivery(scene.turn_client(), records)
-        await delivery.take_over(0.0, ())
+        delivery = Delivery(scene.new_calls(), records)
+        await run(delivery.take_over(0.0, ()))
         await end(delivery, ANSWER)
         return scene
 
@@ -682,10 +693,10 @@ def test_a_card_that_was_not_recorded_does_not_stay_open(more: str) -> None:
 def test_a_post_without_an_answer_is_not_taken_for_one_of_the_process_before() -> None:
     async def go() -> Scene:
         scene = Scene({START: ["missing_scope"] * 9, POST: [None, "internal_error", None]})
-        before = Delivery(scene.turn_client())
+        before = Delivery(scene.new_calls())
         await write(before, LEFT)
-        delivery = Delivery(scene.turn_client(), before.records)
-        await delivery.take_over(0.0, ())
+        delivery = Delivery(scene.new_calls(), before.state.records)
+        await run(delivery.take_over(0.0, ()))
         await end(delivery, ANSWER)
         return scene
 
@@ -699,12 +710,12 @@ def test_a_thread_that_goes_away_meanwhile_ends_the_answer() -> None:
 
     async def go() -> None:
         scene = Scene(faults)
-        before = Delivery(scene.turn_client())
+        before = Delivery(scene.new_calls())
         await write(before, LEFT)
-        (record,) = before.records
-        delivery = Delivery(scene.turn_client(), [replace(record, body=LEFT[:40])])
-        await delivery.take_over(0.0, ())
+        (record,) = before.state.records
+        delivery = Delivery(scene.new_calls(), [replace(record, body=LEFT[:40])])
+        await run(delivery.take_over(0.0, ()))
         await write(delivery, ANSWER)
-        assert delivery.is_gone
+        assert delivery.state.is_gone
 
     virtual_clock.run(go())

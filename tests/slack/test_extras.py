@@ -22,7 +22,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.extras import LinkedFile
 from slack_bot.turn.record import Outcome
 from slack_bot.web.fetch import WebFetcher
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, run
 
 POST, GET_URL, SHOW = "chat.postMessage", "files.getUploadURLExternal", "files.completeUploadExternal"
 FEEDBACK = ("Helpful Not helpful", "Write in this thread to go on. If you did not ask, mention me.")
@@ -396,10 +396,10 @@ def fetcher() -> WebFetcher:
 @on_virtual_time
 async def test_a_file_by_its_address_is_fetched_and_shown_below_the_answer() -> None:
     scene = Scene()
-    scene.sink.extras.fetcher = fetcher()
+    scene.serve(fetcher().fetch)
     named = LinkedFile("https://x.example/plots/a.png?x=1", description="A plot", is_image=True)
     gone = LinkedFile("https://y.example/b.png", "b.png")
-    await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Look.", extras=(named, gone)))
+    await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Look.", extras=(named, gone))))
     text, file, refused, footer = scene.thread()
     assert (text.text, [(each.name, each.content) for each in file.files]) == ("Look.", [("a.png", PNG)])
     assert "b.png" in refused.text

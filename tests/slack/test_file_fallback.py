@@ -15,7 +15,7 @@ from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.text.words import WRITING_FILE
 from slack_bot.turn.record import Outcome
 from tests.bench.reading import reads_as
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, run
 
 UPDATE = "chat.update"
 GET_URL, SHOW = "files.getUploadURLExternal", "files.completeUploadExternal"
@@ -41,7 +41,7 @@ async def until_full(scene: Scene) -> int:
     """Write lines, one a second, until no more can be shown. Returns how many were written."""
     for number, text in enumerate(LINES, start=1):
         await asyncio.sleep(1)
-        if await scene.sink.write(Batch(text)) is WriteResult.HELD:
+        if await run(scene.answer.show(Batch(text))) is WriteResult.HELD:
             return number
     raise AssertionError("it never was full")
 
@@ -50,7 +50,7 @@ async def the_rest(scene: Scene, written: int, *, a_line: float = 1.0) -> None:
     """The agent goes on, and what it says can only be kept."""
     for text in LINES[written:]:
         await asyncio.sleep(a_line)
-        scene.sink.delivery.add(Batch(text))
+        scene.answer.state.add(Batch(text))
 
 
 def status(scene: Scene) -> str | None:
@@ -74,7 +74,7 @@ def test_the_reader_is_told_at_once_and_a_status_goes_on_until_the_file_stands(s
         assert status(scene) == WRITING_FILE
         await the_rest(scene, written, a_line=20.0)
         assert status(scene) == WRITING_FILE  # twenty minutes later, though Slack drops one after two
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
         assert status(scene) is None
 
     scene = play(story, edit_interval=0.1, can_stream=surface == "stream")
@@ -87,7 +87,7 @@ def test_the_reader_is_told_at_once_and_a_status_goes_on_until_the_file_stands(s
 def test_the_status_goes_on_while_the_file_is_slow() -> None:
     async def story(scene: Scene) -> None:
         await the_rest(scene, await until_full(scene))
-        ending = asyncio.ensure_future(scene.sink.finish(ANSWERED))
+        ending = asyncio.ensure_future(run(scene.answer.ending.finish(ANSWERED)))
         for _ in range(12):
             await asyncio.sleep(10)
             assert status(scene) == WRITING_FILE
@@ -103,7 +103,7 @@ def test_where_slack_takes_no_file_nobody_is_told_of_one_in_the_end(refused: Any
     async def story(scene: Scene) -> None:
         await the_rest(scene, await until_full(scene))
         assert scene.thread()[-1].extras == (COMING,)
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story, refused)
     assert reads_as(scene.texts(), TEXT)
@@ -114,8 +114,8 @@ def test_where_slack_takes_no_file_nobody_is_told_of_one_in_the_end(refused: Any
 def test_a_stop_takes_the_place_of_what_was_to_come() -> None:
     async def story(scene: Scene) -> None:
         await until_full(scene)
-        scene.sink.cancel_writes()
-        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
+        scene.writer.cancel_writes()
+        await run(scene.answer.ending.finish(Ending(Outcome.STOPPED, note="Stopped.")))
 
     scene = play(story)
     assert scene.thread()[-1].extras == ("Stopped.",)
@@ -127,7 +127,7 @@ def test_an_agent_that_breaks_off_leaves_a_file_of_what_it_said() -> None:
 
     async def story(scene: Scene) -> None:
         await the_rest(scene, await until_full(scene))
-        await scene.sink.finish(Ending(Outcome.FAILED, note=note, offer_retry=True))
+        await run(scene.answer.ending.finish(Ending(Outcome.FAILED, note=note, offer_retry=True)))
 
     scene = play(story)
     told = f"This answer is too long for the thread. What there is of it is in answer.md. {note}"
@@ -137,7 +137,7 @@ def test_an_agent_that_breaks_off_leaves_a_file_of_what_it_said() -> None:
 def test_another_final_answer_that_fits_is_no_file() -> None:
     async def story(scene: Scene) -> None:
         await until_full(scene)
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rewrite="Right.")))
 
     scene = play(story)
     assert (scene.only().text, scene.only().extras) == ("Right.", FEEDBACK)
@@ -147,7 +147,7 @@ def test_a_note_that_is_refused_costs_nothing() -> None:
     async def story(scene: Scene) -> None:
         await the_rest(scene, await until_full(scene))
         assert scene.thread()[-1].extras == ()
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story, {UPDATE: ["invalid_blocks", "internal_error", "internal_error", None]})
     assert answers(scene)[-1].extras == (IN_FILE, *FEEDBACK)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.footer import footer_blocks, footer_text
+from slack_bot.slack.ending import footer_blocks, footer_text
 from slack_bot.slack.model import Ending
 from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.state import Bot, WorkspaceState

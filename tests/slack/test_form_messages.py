@@ -19,11 +19,13 @@ async def test_a_record_takes_the_place_of_what_is_below_the_text() -> None:
         root = await bot.ask("hi")
         await bot.idle()
         (shown,) = [seen for seen in bot.thread(root) if seen.is_bot]
-        client = bot.app.threads.notices.client(Question(ThreadKey("T1", "C1", root), root, "U1", "T1", "hi"))
+        writer = bot.app.threads.notices.writer(Question(ThreadKey("T1", "C1", root), root, "U1", "T1", "hi"))
         message = MessageRecord(shown.ts, "stream", body=shown.text)
-        assert await write_record(client, message, forms.note_of_end("Stopped."))
+        assert await writer.carry_out(write_record(writer.calls, message, forms.note_of_end("Stopped.")))
         assert bot.thread(root)[1].read == f"{shown.text}\n\nStopped."
-        assert not await write_record(client, message, forms.note_of_end("Stopped again."))
+        assert not await writer.carry_out(
+            write_record(writer.calls, message, forms.note_of_end("Stopped again."))
+        )
 
 
 @on_virtual_time
@@ -32,5 +34,5 @@ async def test_a_link_that_slack_takes_in_no_way() -> None:
     async with run_bot(faults=faults) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        client = bot.app.threads.notices.client(Question(ThreadKey("T1", "C1", root), root, "U1", "T1", "hi"))
-        assert not await send_sign_in(client, SIGN_IN, "U1")
+        writer = bot.app.threads.notices.writer(Question(ThreadKey("T1", "C1", root), root, "U1", "T1", "hi"))
+        assert not await writer.carry_out(send_sign_in(writer.calls, SIGN_IN, "U1"))

@@ -15,11 +15,11 @@ from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.surfaces import PostSurface
-from slack_bot.slack.turn_client import DROPPED
+from slack_bot.slack.turn_calls import DROPPED
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import TURN, Scene
+from tests.slack.scene import TURN, Scene, run
 
 START, STOP = "chat.startStream", "chat.stopStream"
 POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
@@ -35,7 +35,7 @@ def posted(*texts: str, faults: Any = None, crowd: int = 0) -> tuple[Scene, list
         for number in range(crowd):
             scene.workspace.say("U2", "C1", str(number), now=virtual_clock.WALL_ZERO, thread_ts=scene.root)
         posts = scene.posts()
-        return scene, [await posts.post(text, (), [context("under")], "answer") for text in texts]
+        return scene, [await run(posts.post(text, (), [context("under")], "answer")) for text in texts]
 
     return virtual_clock.run(go())
 
@@ -83,7 +83,7 @@ def test_blocks_that_are_refused_are_left_out() -> None:
 def test_the_asker_is_told_directly() -> None:
     async def go() -> Scene:
         scene = Scene()
-        await scene.posts().tell_asker()
+        await run(scene.posts().tell_asker())
         return scene
 
     scene = virtual_clock.run(go())
@@ -94,7 +94,7 @@ def test_the_asker_is_told_directly() -> None:
 def test_text_alone_has_a_second_form_too() -> None:
     async def go() -> Scene:
         scene = Scene({POST: ["invalid_blocks", None]})
-        assert isinstance(await scene.posts().post("**One.**", (), (), "answer"), CallOk)
+        assert isinstance(await run(scene.posts().post("**One.**", (), (), "answer")), CallOk)
         return scene
 
     scene = virtual_clock.run(go())
@@ -106,21 +106,21 @@ def test_text_alone_has_a_second_form_too() -> None:
 def insisted(
     kind: str, faults: Any, hush_after: float | None = None
 ) -> tuple[Scene, CallOk | CallFailed, int]:
-    """Post what must stand; returns what became of it, and how often the reader was told of a wait."""
-    told: list[float] = []
+    """Post what must stand; returns what became of it, and how often a status was sent."""
 
     async def go() -> tuple[Scene, CallOk | CallFailed]:
         scene = Scene(faults)
-        line = scene.turn_client(lambda: told.append(scene.clock.monotonic()))
-        posts = scene.posts(line)
+        writer = scene.new_writer()
+        posts = scene.posts(writer.calls)
         posts.retry_timeout = 30.0
-        posting = asyncio.ensure_future(posts.post("One.", (), [context("under")], kind, persist=True))
+        posting = asyncio.ensure_future(run(posts.post("One.", (), [context("under")], kind, persist=True)))
         if hush_after is not None:
             await asyncio.sleep(hush_after)
-            line.cancel_writes()
+            writer.cancel_writes()
         return scene, await posting
 
     scene, result = virtual_clock.run(go())
+    told = [call for call in scene.workspace.calls if call.method == "assistant.threads.setStatus"]
     return scene, result, len(told)
 
 
@@ -139,7 +139,7 @@ def test_what_must_stand_is_posted_again_with_longer_and_longer_pauses(refused: 
 def test_insisting_has_an_end() -> None:
     scene, result, told = insisted("answer", {POST: ["invalid_blocks"]})
     assert isinstance(result, CallFailed)
-    assert told == 4  # after 2, 4, 8 and 16 seconds
+    assert told == 1  # the same words are sent once
     assert scene.methods().count(POST) == len(TextForm) * 5
     assert scene.workspace.calls[-1].now - scene.workspace.calls[0].now == pytest.approx(30.0, abs=2.0)
 
@@ -188,20 +188,20 @@ def forms_tried(scene: Scene) -> list[tuple[str, TextForm]]:
 
 def test_a_form_that_did_not_work_is_left_out_for_that_workspace_and_method_for_a_while() -> None:
     async def story(scene: Scene, _: PostSurface) -> None:
-        client, under, message = scene.turn_client(), [context("x")], SlackMessage(SurfaceKind.EDIT)
+        client, under, message = scene.new_calls(), [context("x")], SlackMessage(SurfaceKind.EDIT)
         posts = PostSurface(client)
         other = copy.copy(client)
         other.question = dataclasses.replace(client.question, user_team="T2")
-        assert await posts.write(message, Batch("One.")) is None
-        assert await posts.write(message, Batch(" Two."), under) is None
+        assert await run(posts.write(message, Batch("One."))) is None
+        assert await run(posts.write(message, Batch(" Two."), under)) is None
         assert not message.is_signed
-        assert await posts.write(message, Batch(" Three.")) is None
-        assert await posts.write(message, Batch(" Four."), under) is None
+        assert await run(posts.write(message, Batch(" Three."))) is None
+        assert await run(posts.write(message, Batch(" Four."), under)) is None
         assert message.is_signed
-        assert isinstance(await posts.post("Five.", (), (), "answer"), CallOk)
-        assert await PostSurface(other).write(message, Batch(" Six.")) is None
+        assert isinstance(await run(posts.post("Five.", (), (), "answer")), CallOk)
+        assert await run(PostSurface(other).write(message, Batch(" Six."))) is None
         await asyncio.sleep(scene.settings.streaming_refusal_ttl)
-        assert await posts.write(message, Batch(" Seven.")) is None
+        assert await run(posts.write(message, Batch(" Seven."))) is None
 
     scene = play(story, set(), {UPDATE: ["invalid_blocks", "invalid_arguments", None]})
     assert forms_tried(scene) == [
@@ -229,7 +229,7 @@ def play(story: Story, deaf: set[str], faults: Any = None) -> Scene:
 async def grown(scene: Scene, posts: PostSurface) -> None:
     message = SlackMessage(SurfaceKind.EDIT)
     for text in ("One. ", "Two. ", "Three."):
-        assert await posts.write(message, Batch(text)) is None
+        assert await run(posts.write(message, Batch(text))) is None
         assert scene.texts() == [message.text]
     assert message.text == "One. Two. Three."
 
@@ -241,7 +241,7 @@ def test_an_edit_that_shows_nothing_is_made_in_another_form_and_the_next_one_at_
 def test_a_post_that_shows_nothing_is_filled_and_the_next_one_is_another_form_at_once() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         await grown(scene, posts)
-        assert isinstance(await posts.post("Four.", (), (), "answer"), CallOk)
+        assert isinstance(await run(posts.post("Four.", (), (), "answer")), CallOk)
         assert scene.texts()[1:] == ["Four."]
 
     assert play(story, {POST}).methods() == [POST, UPDATE, UPDATE, UPDATE, POST]
@@ -250,7 +250,7 @@ def test_a_post_that_shows_nothing_is_filled_and_the_next_one_is_another_form_at
 
 def test_a_post_that_nothing_fills_is_taken_away() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
-        result = await posts.post("One.", (), (), "answer")
+        result = await run(posts.post("One.", (), (), "answer"))
         assert isinstance(result, CallFailed)
 
     scene = play(story, {POST}, {UPDATE: ["cant_update_message"]})
@@ -261,8 +261,8 @@ def test_a_post_that_nothing_fills_is_taken_away() -> None:
 def test_the_last_form_is_the_text_itself(refused: int) -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await posts.write(message, Batch("One. ")) is None
-        assert await posts.rewrite(message, "*Two.*", (), CardClosing.DONE) is None
+        assert await run(posts.write(message, Batch("One. "))) is None
+        assert await run(posts.rewrite(message, "*Two.*", (), CardClosing.DONE)) is None
 
     scene = play(story, {UPDATE}, {UPDATE: [None, *["invalid_blocks"] * (refused - 1), None]})
     assert scene.texts() == ["*Two.*"]
@@ -287,23 +287,23 @@ async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True)
         scene.streams(),
     )
     message.cards.want(cards)
-    await streams.write(message, Batch(text, message.cards.unsent()))
+    await run(streams.write(message, Batch(text, message.cards.unsent())))
     if stop:
-        await streams.stop(message, CardClosing.DONE)
+        await run(streams.stop(message, CardClosing.DONE))
     return message
 
 
 def test_a_message_is_posted_first_and_then_edited() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await posts.write(message, Batch("One. ")) is None
+        assert await run(posts.write(message, Batch("One. "))) is None
         assert (message.ts, message.text, message.is_signed) == (scene.only().ts, "One. ", False)
         message.cards.want([CARD])
-        assert await posts.write(message, Batch("Two.", plan_title="Plan")) is None
+        assert await run(posts.write(message, Batch("Two.", plan_title="Plan"))) is None
         assert [task.status for task in scene.only().tasks] == ["in_progress"]
         assert message.cards.unsent() == ()
         under = [context("under")]
-        assert await posts.write(message, Batch(), under, CardClosing.FAILED) is None
+        assert await run(posts.write(message, Batch(), under, CardClosing.FAILED)) is None
         assert message.is_signed
 
     for mode in ("plan", "timeline"):
@@ -316,8 +316,8 @@ def test_a_message_is_posted_first_and_then_edited() -> None:
 def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        await posts.write(message, Batch("One. "))
-        assert await posts.write(message, Batch("Two."), [context("under")]) is None
+        await run(posts.write(message, Batch("One. ")))
+        assert await run(posts.write(message, Batch("Two."), [context("under")])) is None
         assert (message.text, message.is_signed) == ("One. Two.", False)
 
     assert edited(story, {UPDATE: ["invalid_blocks", None]}).texts() == ["One. Two."]
@@ -326,7 +326,9 @@ def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
 def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await posts.write(message, Batch("One. ")) == CallFailed(Fault.NO_WRITING, "no_permission")
+        assert await run(posts.write(message, Batch("One. "))) == CallFailed(
+            Fault.NO_WRITING, "no_permission"
+        )
         assert (message.ts, message.text) == (None, "")
 
     edited(story, {POST: ["no_permission"]})
@@ -335,7 +337,7 @@ def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
 def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "One. ", CARD)
-        assert await posts.rewrite(message, "Two.", [context("under")], CardClosing.DONE) is None
+        assert await run(posts.rewrite(message, "Two.", [context("under")], CardClosing.DONE)) is None
         assert (message.text, message.is_signed) == ("Two.", True)
 
     message = edited(story).only()
@@ -346,7 +348,7 @@ def test_a_sealed_stream_is_written_anew_with_its_cards() -> None:
 def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "", CARD)
-        assert await posts.rewrite(message, "", (), CardClosing.FAILED) is None
+        assert await run(posts.rewrite(message, "", (), CardClosing.FAILED)) is None
 
     message = edited(story).only()
     assert (message.text, [task.status for task in message.tasks]) == ("", ["error"])
@@ -355,7 +357,7 @@ def test_a_message_of_cards_only_is_written_anew_with_them() -> None:
 def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "", CARD)
-        assert await posts.rewrite(message, "", (), CardClosing.FAILED) is None
+        assert await run(posts.rewrite(message, "", (), CardClosing.FAILED)) is None
         assert not message.cards.closing(CardClosing.FAILED)
 
     scene = edited(story, {UPDATE: ["block_mismatch", None]})
@@ -365,7 +367,7 @@ def test_a_message_of_cards_only_keeps_them_where_its_full_form_is_refused() -> 
 def test_an_open_stream_is_stopped_before_it_is_written_anew() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "One. ", stop=False)
-        assert await posts.rewrite(message, "Two.", (), CardClosing.DONE) is None
+        assert await run(posts.rewrite(message, "Two.", (), CardClosing.DONE)) is None
 
     scene = edited(story)
     assert (scene.only().text, scene.only().state) == ("Two.", "sealed")
@@ -376,7 +378,7 @@ def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "One. ", CARD)
         failed = CallFailed(Fault.WRONG_CALL, "cant_update_message")
-        assert await posts.rewrite(message, "Two.", (), CardClosing.DONE) == failed
+        assert await run(posts.rewrite(message, "Two.", (), CardClosing.DONE)) == failed
         assert message.text == "One. "
 
     assert edited(story, {UPDATE: ["cant_update_message"]}).texts() == ["One. "]
@@ -385,7 +387,7 @@ def test_what_is_refused_with_and_without_blocks_does_not_stand() -> None:
 def test_the_text_stands_though_its_blocks_do_not() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "One. ")
-        assert await posts.rewrite(message, "Two.", [context("x")], CardClosing.DONE) is None
+        assert await run(posts.rewrite(message, "Two.", [context("x")], CardClosing.DONE)) is None
         assert (message.text, message.is_signed) == ("Two.", False)
 
     assert edited(story, {UPDATE: ["block_mismatch", None]}).texts() == ["Two."]
@@ -394,8 +396,8 @@ def test_the_text_stands_though_its_blocks_do_not() -> None:
 def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        await posts.write(message, Batch("One. "))
-        refused = await posts.write(message, Batch("Two."))
+        await run(posts.write(message, Batch("One. ")))
+        refused = await run(posts.write(message, Batch("Two.")))
         assert refused is not None
         assert refused.in_doubt
 
@@ -407,7 +409,7 @@ def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_r
 def test_a_message_is_taken_away_once() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = await streamed(scene, "One. ")
-        assert await posts.delete(message)
+        assert await run(posts.delete(message))
 
     for entry in ("timeout", "timeout!", None):
         assert edited(story, {DELETE: [entry, None]}).thread() == []
@@ -415,14 +417,14 @@ def test_a_message_is_taken_away_once() -> None:
 
 def test_a_message_that_is_still_open_is_stopped_and_taken_away() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
-        assert await posts.delete(await streamed(scene, "One. ", stop=False))
+        assert await run(posts.delete(await streamed(scene, "One. ", stop=False)))
 
     assert edited(story).thread() == []
 
 
 def test_what_slack_takes_for_open_for_a_while_is_taken_away_all_the_same() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
-        assert await posts.delete(await streamed(scene, "One. "))
+        assert await run(posts.delete(await streamed(scene, "One. ")))
 
     assert (
         edited(story, {DELETE: ["cant_delete_message", "cant_delete_message", "timeout!", None]}).thread()
@@ -432,7 +434,7 @@ def test_what_slack_takes_for_open_for_a_while_is_taken_away_all_the_same() -> N
 
 def test_one_that_cannot_be_taken_away_stands() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
-        assert not await posts.delete(await streamed(scene, "One. ", stop=False))
+        assert not await run(posts.delete(await streamed(scene, "One. ", stop=False)))
 
     assert edited(story, {DELETE: ["cant_delete_message"]}).texts() == ["One. "]
 
@@ -442,7 +444,7 @@ def test_a_message_whose_end_shows_its_cards_closed_has_none_left_to_close(kind:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(kind)
         message.cards.want([CARD])
-        await posts.write(message, Batch("One. "), close=CardClosing.CONTINUES)
+        await run(posts.write(message, Batch("One. "), close=CardClosing.CONTINUES))
         assert message.cards.closing(CardClosing.CONTINUES) == ()
 
     assert edited(story).methods() == [POST]
@@ -452,8 +454,8 @@ def test_cards_that_went_with_a_refused_form_are_still_to_be_closed() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
         message.cards.want([CARD])
-        await posts.write(message, Batch("One. "))
-        await posts.write(message, Batch("One. "), close=CardClosing.CONTINUES)
+        await run(posts.write(message, Batch("One. ")))
+        await run(posts.write(message, Batch("One. "), close=CardClosing.CONTINUES))
         assert message.cards.closing(CardClosing.CONTINUES) != ()
 
     edited(story, {UPDATE: ["invalid_blocks", None]})

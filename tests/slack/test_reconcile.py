@@ -16,7 +16,7 @@ from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, run
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 UPDATE, DELETE, REPLIES = "chat.update", "chat.delete", "conversations.replies"
@@ -27,7 +27,7 @@ SILENT = ["timeout", "timeout!", "internal_error", "internal_error!", "cut", "cu
 def play(story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
-        client = scene.turn_client()
+        client = scene.new_calls()
         streams, posts = scene.streams(client), scene.posts(client)
         reconciler = Reconciler(client, streams, posts, [])
         await story(scene, streams, reconciler, SlackMessage(SurfaceKind.STREAM))
@@ -45,12 +45,12 @@ def test_what_stands_is_learned_and_the_stream_is_stopped(method: str, entry: st
     ) -> None:
         confirmed = "" if method == START else "One. "
         if confirmed:
-            await streams.write(message, Batch(confirmed))
-        failed = await streams.write(message, Batch("Two. "))
+            await run(streams.write(message, Batch(confirmed)))
+        failed = await run(streams.write(message, Batch("Two. ")))
         assert failed is not None
         assert failed.fault is Fault.UNKNOWN
         applied = entry.endswith("!")
-        assert await reconciler.reconcile(message) == (applied, None)
+        assert await run(reconciler.reconcile(message)) == (applied, None)
         assert message.text == confirmed + ("Two. " if applied else "")
         assert message.doubt is None
         assert not message.is_open
@@ -63,9 +63,9 @@ def test_what_cannot_be_read_is_made_to_stand() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        await streams.write(message, Batch("Two. "))
-        assert await reconciler.reconcile(message) == (True, None)
+        await run(streams.write(message, Batch("One. ")))
+        await run(streams.write(message, Batch("Two. ")))
+        assert await run(reconciler.reconcile(message)) == (True, None)
         assert message.text == "One. Two. "
 
     for entry in ("timeout", "timeout!"):
@@ -77,9 +77,9 @@ def test_what_can_neither_be_read_nor_rewritten_is_sent_again_and_said_aloud(cap
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        await streams.write(message, Batch("Two. "))
-        assert await reconciler.reconcile(message) == (False, None)
+        await run(streams.write(message, Batch("One. ")))
+        await run(streams.write(message, Batch("Two. ")))
+        assert await run(reconciler.reconcile(message)) == (False, None)
         assert message.text == "One. "
 
     faults = {APPEND: ["timeout"], STOP: ["timeout!", None], REPLIES: ["missing_scope"]}
@@ -91,9 +91,12 @@ def test_a_thread_that_is_gone_is_told() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        await streams.write(message, Batch("Two. "))
-        assert await reconciler.reconcile(message) == (False, CallFailed(Fault.GONE, "message_not_found"))
+        await run(streams.write(message, Batch("One. ")))
+        await run(streams.write(message, Batch("Two. ")))
+        assert await run(reconciler.reconcile(message)) == (
+            False,
+            CallFailed(Fault.GONE, "message_not_found"),
+        )
 
     play(story, {APPEND: ["timeout"], STOP: ["message_not_found"]})
 
@@ -103,9 +106,9 @@ def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, Batch("One. ", message.cards.unsent()))
-        await streams.write(message, Batch("Two. "))
-        assert await reconciler.end(message) == CallFailed(Fault.SEALED, "not open")
+        await run(streams.write(message, Batch("One. ", message.cards.unsent())))
+        await run(streams.write(message, Batch("Two. ")))
+        assert await run(reconciler.end(message)) == CallFailed(Fault.SEALED, "not open")
 
     scene = play(story, {APPEND: ["message_not_in_streaming_state"]})
     assert [(task.title, task.status) for task in scene.only().tasks] == [("A (continues below)", "complete")]
@@ -118,12 +121,12 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, Batch("", message.cards.unsent()))
-        await streams.write(message, Batch("Two. "))
-        await reconciler.end(message)
+        await run(streams.write(message, Batch("", message.cards.unsent())))
+        await run(streams.write(message, Batch("Two. ")))
+        await run(reconciler.end(message))
         assert scene.only().plan_failed
         assert message.cards.closing(CardClosing.CONTINUES)
-        await reconciler.close_open()
+        await run(reconciler.close_open())
         assert not message.cards.closing(CardClosing.CONTINUES)
 
     faults = {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch", "block_mismatch", None]}
@@ -142,10 +145,10 @@ def left_open(text: str, faults: Any) -> Scene:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, Batch(text, message.cards.unsent()))
-        await streams.write(message, Batch("Two. "))
-        await reconciler.end(message)
-        await reconciler.close_open()
+        await run(streams.write(message, Batch(text, message.cards.unsent())))
+        await run(streams.write(message, Batch("Two. ")))
+        await run(reconciler.end(message))
+        await run(reconciler.close_open())
 
     return play(story, {APPEND: ["message_not_in_streaming_state"], **faults})
 
@@ -174,9 +177,9 @@ def test_the_last_message_gets_its_cards_closed_too() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await scene.posts().write(message, Batch("One. "))
+        await run(scene.posts().write(message, Batch("One. ")))
         reconciler._messages = [message]
-        await reconciler.close_open(CardClosing.FAILED)
+        await run(reconciler.close_open(CardClosing.FAILED))
 
     scene = play(story, {UPDATE: [*[REFUSED] * len(TextForm), None]})
     assert [task.status for task in scene.only().tasks] == ["error"]
@@ -186,11 +189,11 @@ def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        assert isinstance(await reconciler.end(message), CallFailed)
+        await run(streams.write(message, Batch("One. ")))
+        assert isinstance(await run(reconciler.end(message)), CallFailed)
         assert scene.workspace.open_streams() == [message.ts]
-        await reconciler.close_open()
-        await reconciler.close_open()
+        await run(reconciler.close_open())
+        await run(reconciler.close_open())
 
     scene = play(story, {STOP: [*["internal_error"] * 4, None]})
     assert scene.workspace.open_streams() == []
@@ -201,9 +204,9 @@ def test_a_stream_that_nobody_can_stop_is_counted_and_said_aloud(caplog: Any) ->
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        await reconciler.end(message)
-        await reconciler.close_open()
+        await run(streams.write(message, Batch("One. ")))
+        await run(reconciler.end(message))
+        await run(reconciler.close_open())
 
     play(story, {STOP: ["internal_error"]})
     assert "streams not stopped: 1" in caplog.text
@@ -213,9 +216,9 @@ def test_a_stream_that_appears_late_is_taken_away() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        assert await reconciler.reconcile(message) == (False, None)
-        await reconciler.close_open()
+        await run(streams.write(message, Batch("One. ")))
+        assert await run(reconciler.reconcile(message)) == (False, None)
+        await run(reconciler.close_open())
 
     scene = play(story, {START: ["timeout!"], REPLIES: [*["internal_error"] * 4, None]})
     assert scene.thread() == []
@@ -227,14 +230,14 @@ def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> 
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        assert await reconciler.reconcile(message) == (False, None)
+        await run(streams.write(message, Batch("One. ")))
+        assert await run(reconciler.reconcile(message)) == (False, None)
         if over:
-            await reconciler.close_open()
+            await run(reconciler.close_open())
         (ts,) = scene.workspace.open_streams()
         assert scene.stream_starts.saw("C1", scene.root, ts)
         if not over:
-            await reconciler.close_open()
+            await run(reconciler.close_open())
         await asyncio.sleep(0.1)
         assert scene.thread() == []
         assert scene.workspace.open_streams() == []
@@ -247,9 +250,9 @@ def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        await reconciler.reconcile(message)
-        sweeping = asyncio.ensure_future(reconciler.close_open())
+        await run(streams.write(message, Batch("One. ")))
+        await run(reconciler.reconcile(message))
+        sweeping = asyncio.ensure_future(run(reconciler.close_open()))
         await asyncio.sleep(2)
         assert scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
         async with asyncio.timeout(0.1):
@@ -263,10 +266,10 @@ def test_a_late_stream_that_nobody_can_stop_is_counted(caplog: Any) -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
-        await reconciler.reconcile(message)
+        await run(streams.write(message, Batch("One. ")))
+        await run(reconciler.reconcile(message))
         scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
-        await reconciler.close_open()
+        await run(reconciler.close_open())
 
     play(story, {START: ["timeout!"], REPLIES: ["missing_scope"], STOP: ["internal_error"]})
     assert "streams not stopped: 1" in caplog.text
@@ -281,10 +284,10 @@ def test_an_edit_is_looked_at() -> None:
             "chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "markdown_text": "One. **Two.**"}
         )
         message.ts = getattr(sent, "ts", None)
-        assert not await reconciler.is_shown(message, "Three.")
-        assert await reconciler.is_shown(message, "**Two.**")
+        assert not await run(reconciler.is_shown(message, "Three."))
+        assert await run(reconciler.is_shown(message, "**Two.**"))
         assert message.text == "One. **Two.**"
-        assert not await reconciler.is_shown(message, "Three.")
+        assert not await run(reconciler.is_shown(message, "Three."))
 
     play(story, {REPLIES: [None, None, "missing_scope"]})
 
@@ -294,9 +297,9 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, Batch("One. ", message.cards.unsent()))
-        await streams.write(message, Batch("Two. "))
-        stands, failed = await reconciler.reconcile(message)
+        await run(streams.write(message, Batch("One. ", message.cards.unsent())))
+        await run(streams.write(message, Batch("Two. ")))
+        stands, failed = await run(reconciler.reconcile(message))
         assert (stands, failed, scene.only().text) == (False, None, "One. ")
 
     for entry in ("internal_error", "internal_error!"):
@@ -309,9 +312,9 @@ def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusal
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
+        await run(streams.write(message, Batch("One. ")))
         reconciler._messages = [message]
-        await reconciler.close_open()
+        await run(reconciler.close_open())
         assert not message.is_open
 
     scene = play(story, {STOP: [name] * refusals + [None]})
@@ -327,9 +330,9 @@ def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, Batch("One. "))
+        await run(streams.write(message, Batch("One. ")))
         reconciler._messages = [message]
-        await reconciler.close_open()
+        await run(reconciler.close_open())
 
     assert play(story, {STOP: [name]}).methods() == [START, STOP]
     assert ("streams not stopped: 1" in caplog.text) == bool(left)
@@ -340,10 +343,10 @@ def test_a_message_that_could_not_be_stopped_and_was_then_ended_by_slack_gets_it
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, Batch("One. ", message.cards.unsent()))
-        await reconciler.end(message)
+        await run(streams.write(message, Batch("One. ", message.cards.unsent())))
+        await run(reconciler.end(message))
         assert message.is_open
-        await reconciler.close_open()
+        await run(reconciler.close_open())
 
     ended = "message_not_in_streaming_state"
     scene = play(story, {STOP: [*["internal_error"] * 4, ended]})

@@ -24,7 +24,7 @@ def told(story: Story, faults: Any = None) -> tuple[Scene, list[tuple[float, str
 
     async def go() -> Scene:
         scene = Scene(faults)
-        await story(scene, TypingStatus(scene.turn_client()))
+        await story(scene, scene.status())
         return scene
 
     scene = virtual_clock.run(go())

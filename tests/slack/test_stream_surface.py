@@ -12,10 +12,10 @@ from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces import StreamSurface
-from slack_bot.slack.turn_client import UNANSWERED
+from slack_bot.slack.turn_calls import UNANSWERED
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import Scene, unlimited
+from tests.slack.scene import Scene, run, unlimited
 
 START, APPEND, STOP, REPLIES = (
     "chat.startStream",
@@ -44,11 +44,11 @@ async def send(
     streams: StreamSurface, message: SlackMessage, text: str = "", *cards: TaskCard
 ) -> CallFailed | None:
     message.cards.want(cards)
-    return await streams.write(message, Batch(text, message.cards.unsent()))
+    return await run(streams.write(message, Batch(text, message.cards.unsent())))
 
 
 async def find(streams: StreamSurface, message: SlackMessage, *known: SlackMessage) -> bool:
-    return await Reconciler(streams._client, streams, streams._posts, known).find(message)
+    return await run(Reconciler(streams._calls, streams, streams._posts, known).find(message))
 
 
 def test_only_what_slack_said_ok_to_is_confirmed() -> None:
@@ -75,10 +75,10 @@ def test_a_call_without_an_answer_leaves_a_doubt_and_its_text_unconfirmed() -> N
 def test_a_stream_that_slack_ended_is_not_open() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert streams._client.session == "processing"
+        assert streams._calls.session == "processing"
         await send(streams, message, "Two. ")
         # after the human's stop the session is the app's to put to rest (facts: Slack 1.9)
-        assert (message.is_open, streams._client.session) == (False, reads)
+        assert (message.is_open, streams._calls.session) == (False, reads)
 
     reads = "active"
     play(story, {APPEND: ["message_not_in_streaming_state"]})
@@ -90,7 +90,7 @@ def test_cards_in_doubt_are_closed_with_the_stop() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         await send(streams, message, "", RUNNING)
-        assert isinstance(await streams.stop(message, CardClosing.DONE), CallOk)
+        assert isinstance(await run(streams.stop(message, CardClosing.DONE)), CallOk)
 
     for entry in ("timeout", "timeout!"):
         assert [task.status for task in play(story, {APPEND: [entry]}).only().tasks] == ["complete"]
@@ -193,7 +193,7 @@ def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it
         await send(streams, earlier, "One. ")
         await asyncio.sleep(300)
         await send(streams, signed, "One. ")
-        await streams.stop(signed, CardClosing.DONE)
+        await run(streams.stop(signed, CardClosing.DONE))
         await send(streams, known, "One. ")
         await scene.api.call("chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "text": "One. "})
         await send(streams, message, "One. ")
@@ -206,7 +206,7 @@ def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it
 def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert isinstance(await streams.stop(message, CardClosing.DONE, session="suspended"), CallOk)
+        assert isinstance(await run(streams.stop(message, CardClosing.DONE, session="suspended")), CallOk)
         assert not message.is_open
 
     for faults in (["timeout", "internal_error", None], ["timeout!", None], ["internal_error!"]):
@@ -218,7 +218,7 @@ def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
 def test_a_stop_that_may_have_been_slacks_own_leaves_its_cards_to_be_closed() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ", RUNNING)
-        failed = await streams.stop(message, CardClosing.DONE)
+        failed = await run(streams.stop(message, CardClosing.DONE))
         assert isinstance(failed, CallFailed)
         assert (failed.fault, message.is_open) == (Fault.SEALED, False)
         assert message.cards.closing(CardClosing.DONE)
@@ -229,7 +229,9 @@ def test_a_stop_that_may_have_been_slacks_own_leaves_its_cards_to_be_closed() ->
 def test_a_stop_is_not_repeated_for_ever() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert await streams.stop(message, CardClosing.DONE) == CallFailed(Fault.UNKNOWN, "internal_error")
+        assert await run(streams.stop(message, CardClosing.DONE)) == CallFailed(
+            Fault.UNKNOWN, "internal_error"
+        )
         assert message.is_open
 
     assert play(story, {STOP: ["internal_error"]}).methods() == [START, STOP, STOP, STOP, STOP]
@@ -239,7 +241,9 @@ def test_a_full_message_is_stopped_without_what_it_has_no_room_for() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ", RUNNING)
         assert await send(streams, message, "Two. ") == CallFailed(Fault.FULL, "msg_too_long")
-        assert await streams.stop(message, CardClosing.CONTINUES) == CallFailed(Fault.FULL, "msg_too_long")
+        assert await run(streams.stop(message, CardClosing.CONTINUES)) == CallFailed(
+            Fault.FULL, "msg_too_long"
+        )
         assert not message.is_open
 
     assert play(story, {APPEND: ["msg_too_long"]}).only().state == "sealed"
@@ -248,7 +252,7 @@ def test_a_full_message_is_stopped_without_what_it_has_no_room_for() -> None:
 def test_a_stop_that_is_refused_in_every_form_is_reported() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ", RUNNING)
-        result = await streams.stop(message, CardClosing.DONE)
+        result = await run(streams.stop(message, CardClosing.DONE))
         assert result == CallFailed(Fault.WRONG_CALL, "invalid_arguments")
 
     assert play(story, {STOP: ["invalid_arguments"]}).methods() == [START, STOP, STOP, STOP]
@@ -256,11 +260,11 @@ def test_a_stop_that_is_refused_in_every_form_is_reported() -> None:
 
 def test_the_session_is_put_to_rest_where_the_last_stop_left_it_at_work() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
-        await streams.rest_session("")
+        await run(streams.rest_session(""))
         await send(streams, message, "One. ")
-        await streams.stop(message, CardClosing.CONTINUES, session="processing")
-        await streams.rest_session("")
-        await streams.rest_session("")
+        await run(streams.stop(message, CardClosing.CONTINUES, session="processing"))
+        await run(streams.rest_session(""))
+        await run(streams.rest_session(""))
 
     for faults in ({}, {"agents.sessions.setStatus": ["feature_disabled"]}):
         scene = play(story, faults)

@@ -14,7 +14,7 @@ from slack_bot.slack.surfaces import PostSurface, StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.text.words import CARD_CONTINUES
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, run
 
 LIVE = [SurfaceKind.STREAM, SurfaceKind.EDIT, SurfaceKind.POST]
 Surface = StreamSurface | PostSurface
@@ -24,7 +24,7 @@ Story = Callable[[Surface, SlackMessage], Coroutine[Any, Any, None]]
 def play(kind: SurfaceKind, story: Story, faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
-        client = scene.turn_client()
+        client = scene.new_calls()
         surface = scene.streams(client) if kind is SurfaceKind.STREAM else scene.posts(client)
         await story(surface, SlackMessage(kind))
         return scene
@@ -34,7 +34,7 @@ def play(kind: SurfaceKind, story: Story, faults: Any = None) -> Scene:
 
 async def write(surface: Surface, message: SlackMessage, text: str, *cards: TaskCard) -> None:
     message.cards.want(cards)
-    assert await surface.write(message, Batch(text, message.cards.unsent())) is None
+    assert await run(surface.write(message, Batch(text, message.cards.unsent()))) is None
 
 
 @pytest.mark.parametrize("kind", LIVE)
@@ -43,9 +43,9 @@ def test_a_message_that_goes_on_elsewhere_is_ended_with_its_cards_closed(kind: S
         await write(surface, message, "One. ", TaskCard("a", "Search", CardState.RUNNING))
         await write(surface, message, "Two. ")
         if isinstance(surface, StreamSurface):
-            await surface.end(message)
+            await run(surface.end(message))
         else:
-            await surface.write(message, Batch(), close=CardClosing.CONTINUES)
+            await run(surface.write(message, Batch(), close=CardClosing.CONTINUES))
         assert (message.text, message.is_open) == ("One. Two. ", False)
         assert not message.cards.closing(CardClosing.CONTINUES)
 
@@ -59,7 +59,7 @@ def test_a_message_that_goes_on_elsewhere_is_ended_with_its_cards_closed(kind: S
 @pytest.mark.parametrize("kind", LIVE)
 def test_what_slack_refuses_is_not_counted_as_shown(kind: SurfaceKind) -> None:
     async def story(surface: Surface, message: SlackMessage) -> None:
-        failed = await surface.write(message, Batch("One. "))
+        failed = await run(surface.write(message, Batch("One. ")))
         assert failed is not None
         assert failed.fault is Fault.NO_WRITING
         assert (message.ts, message.text) == (None, "")

@@ -9,7 +9,7 @@ import pytest
 from slack_bot.slack.faults import CallOk
 from slack_bot.slack.uploads import FileUpload, upload
 from slack_bot.testing import virtual_clock
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, run
 
 SEND = "upload"
 GET_URL, SHOW = "files.getUploadURLExternal", "files.completeUploadExternal"
@@ -19,7 +19,9 @@ CONTENT = "Grüße,\r\n漢字 🎉\x00\n".encode() * 3
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        return isinstance(await upload(scene.turn_client(), FileUpload("answer.md", CONTENT)), CallOk), scene
+        return isinstance(
+            await run(upload(scene.new_calls(), FileUpload("answer.md", CONTENT))), CallOk
+        ), scene
 
     return virtual_clock.run(go())
 

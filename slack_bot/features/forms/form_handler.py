@@ -200,8 +200,8 @@ class FormHandler(FormAnswers):
         if form.message is None:
             return
         asked = Question(form.thread, form.message.ts, form.user, form.user_team, "")
-        client = self._notices.client(asked, form.turn)
-        if not await write_record(client, form.message, under):
+        writer = self._notices.writer(asked, form.turn)
+        if not await writer.carry_out(write_record(writer.calls, form.message, under)):
             _log.warning("a form stands as it was, though it is answered", extra={"turn": form.turn})
 
 

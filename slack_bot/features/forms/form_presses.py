@@ -100,8 +100,9 @@ class FormPresses:
         return None if is_open else FORM_NOT_OPENED
 
     async def _send_link(self, form: OpenForm, press: FormPress) -> str | None:
-        client = self._notices.client(self._asked(form, press))
-        return None if await send_sign_in(client, form.form, press.user) else LINK_NOT_SENT
+        writer = self._notices.writer(self._asked(form, press))
+        is_sent = await writer.carry_out(send_sign_in(writer.calls, form.form, press.user))
+        return None if is_sent else LINK_NOT_SENT
 
     async def _give(self, form: OpenForm, press: FormPress, answer: Answer) -> str | None:
         """Accept an answer, once. The question is stored first: what is taken and not asked would be lost."""

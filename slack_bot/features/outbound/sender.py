@@ -141,17 +141,17 @@ class OutboundSender:
 
     async def _open(self, record: OutboundRecord, team: str) -> str:
         user = record.message.user
-        client = self._threads.notices.client(_origin(record, ThreadKey(team, "", "")))
-        opened = await client.call_until_known("conversations.open", {"users": user})
+        writer = self._threads.notices.writer(_origin(record, ThreadKey(team, "", "")))
+        opened = await writer.carry_out(writer.calls.call_until_known("conversations.open", {"users": user}))
         if isinstance(opened, CallFailed):
             raise _refused(opened, user)
         return str((opened.data.get("channel") or {}).get("id") or "")
 
     async def _post(self, record: OutboundRecord, thread: ThreadKey, text: str, *, is_again: bool) -> str:
-        client = self._threads.notices.client(_origin(record, thread))
-        client.api.priority = Priority.BACKGROUND
-        posts = PostSurface(client, len(record.posted), record.accepted_at - SKEW)
-        posted = await posts.post(text, (), (), _KIND, persist=True, is_again=is_again)
+        writer = self._threads.notices.writer(_origin(record, thread), priority=Priority.BACKGROUND)
+        posts = PostSurface(writer.calls, len(record.posted), record.accepted_at - SKEW)
+        post = posts.post(text, (), (), _KIND, persist=True, is_again=is_again)
+        posted = await writer.carry_out(post)
         if isinstance(posted, CallFailed):
             raise _refused(posted, thread.channel)
         return posted.ts

@@ -25,7 +25,7 @@ from slack_bot.turn.form import Choice, Field, Form
 from slack_bot.turn.record import Outcome
 from tests.bench.reading import reads_as
 from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
-from tests.slack.scene import TURN, Scene
+from tests.slack.scene import TURN, Scene, run
 
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.setStatus"
@@ -55,9 +55,9 @@ def answer(*texts: str, ending: Ending = ANSWERED) -> Callable[[Scene], Coroutin
 
     async def story(scene: Scene) -> None:
         for text in texts:
-            await scene.sink.write(Batch(text))
+            await run(scene.answer.show(Batch(text)))
             await asyncio.sleep(1)
-        await scene.sink.finish(ending)
+        await run(scene.answer.ending.finish(ending))
 
     return story
 
@@ -99,14 +99,14 @@ def test_an_answer_is_streamed_and_signed() -> None:
 
 def test_text_stands_while_it_is_written() -> None:
     async def story(scene: Scene) -> None:
-        assert scene.sink.delivery.is_live
-        assert not scene.sink.delivery.messages
-        assert await scene.sink.write(Batch("One.\n")) is WriteResult.SHOWN
-        assert scene.sink.delivery.messages
+        assert scene.answer.state.is_live
+        assert not scene.answer.state.messages
+        assert await run(scene.answer.show(Batch("One.\n"))) is WriteResult.SHOWN
+        assert scene.answer.state.messages
         assert (scene.only().text, scene.only().state) == ("One.\n", "streaming")
-        assert await scene.sink.write(Batch("Two.\n")) is WriteResult.SHOWN
+        assert await run(scene.answer.show(Batch("Two.\n"))) is WriteResult.SHOWN
         assert scene.only().text == "One.\nTwo.\n"
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
 
     play(story)
 
@@ -140,7 +140,7 @@ def test_in_a_direct_message_that_goes_on_nobody_is_told_how() -> None:
 
 def test_an_empty_batch_is_no_call() -> None:
     async def story(scene: Scene) -> None:
-        assert await scene.sink.write(Batch()) is WriteResult.SHOWN
+        assert await run(scene.answer.show(Batch())) is WriteResult.SHOWN
 
     assert play(story).methods() == []
 
@@ -155,9 +155,11 @@ def test_silence_is_a_mistake_of_the_caller() -> None:
 
 def test_cards_are_shown_and_their_details_add_up() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("", (TaskCard("t1", "Search", RUNNING, details="first "),), "Looking"))
-        await scene.sink.write(Batch("", (TaskCard("t1", "Searched", DONE, details="second"),)))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Found."))
+        await run(
+            scene.answer.show(Batch("", (TaskCard("t1", "Search", RUNNING, details="first "),), "Looking"))
+        )
+        await run(scene.answer.show(Batch("", (TaskCard("t1", "Searched", DONE, details="second"),))))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Found.")))
 
     message = sealed(play(story))
     assert message.plan_title == "Looking"
@@ -178,8 +180,8 @@ def test_cards_are_shown_and_their_details_add_up() -> None:
 )
 def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: Ending, status: str, words: str) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("", (SEARCH,)))
-        await scene.sink.finish(ending)
+        await run(scene.answer.show(Batch("", (SEARCH,))))
+        await run(scene.answer.ending.finish(ending))
 
     tasks = sealed(play(story)).tasks
     assert [(task.status, task.title) for task in tasks] == [(status, SEARCH.title + words)]
@@ -187,18 +189,20 @@ def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: Ending, stat
 
 def test_a_failed_card_stays_failed() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("", (TaskCard("t1", "Search", ERROR), TaskCard("t2", "Read", RUNNING))))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x"))
+        await run(
+            scene.answer.show(Batch("", (TaskCard("t1", "Search", ERROR), TaskCard("t2", "Read", RUNNING))))
+        )
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="x")))
 
     assert [task.status for task in sealed(play(story)).tasks] == ["error", "complete"]
 
 
 def test_a_card_that_still_runs_goes_on_in_the_next_message() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
-        await scene.sink.write(Batch("Two."))
-        await scene.sink.write(Batch("", (TaskCard("t1", "Search", ERROR),)))
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.show(Batch("One. ", (SEARCH,))))
+        await run(scene.answer.show(Batch("Two.")))
+        await run(scene.answer.show(Batch("", (TaskCard("t1", "Search", ERROR),))))
+        await run(scene.answer.ending.finish(ANSWERED))
 
     for error in ("msg_too_long", "message_not_in_streaming_state"):
         first, second = play(story, {APPEND: [error, None]}).thread()
@@ -218,8 +222,8 @@ def test_hostile_titles_do_not_break_the_stream() -> None:
             TaskCard("t1", "## " + "x" * 400, DONE, details="y" * 400),
             TaskCard("t2", "", DONE, details="  ## z"),
         )
-        assert await scene.sink.write(Batch("", cards, "p" * 400)) is WriteResult.SHOWN
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x"))
+        assert await run(scene.answer.show(Batch("", cards, "p" * 400))) is WriteResult.SHOWN
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="x")))
 
     first, second = sealed(play(story)).tasks
     assert (first.title[:5], len(first.title), len(first.details)) == ("\u200b## x", 256, 256)
@@ -288,8 +292,8 @@ def test_without_agent_sessions_the_question_stands_all_the_same() -> None:
 
 def test_a_different_final_answer_replaces_what_was_streamed() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("Wrong. ", (SEARCH,), "Looking"))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="**Right.**"))
+        await run(scene.answer.show(Batch("Wrong. ", (SEARCH,), "Looking")))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rewrite="**Right.**")))
 
     scene = play(story)
     message = sealed(scene)
@@ -404,9 +408,9 @@ def test_the_wrong_team_of_a_guest_costs_no_text() -> None:
 
 def test_cards_that_are_refused_do_not_cost_the_text() -> None:
     async def story(scene: Scene) -> None:
-        assert await scene.sink.write(Batch("One. ", (SEARCH,), "Plan")) is WriteResult.SHOWN
-        assert await scene.sink.write(Batch("Two.", (SEARCH,), "Plan")) is WriteResult.SHOWN
-        await scene.sink.finish(ANSWERED)
+        assert await run(scene.answer.show(Batch("One. ", (SEARCH,), "Plan"))) is WriteResult.SHOWN
+        assert await run(scene.answer.show(Batch("Two.", (SEARCH,), "Plan"))) is WriteResult.SHOWN
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story, {START: ["invalid_chunks", None]})
     assert (sealed(scene).text, sealed(scene).tasks) == ("One. Two.", ())
@@ -415,9 +419,9 @@ def test_cards_that_are_refused_do_not_cost_the_text() -> None:
 
 def test_cards_alone_that_are_refused_are_given_up() -> None:
     async def story(scene: Scene) -> None:
-        assert await scene.sink.write(Batch("", (SEARCH,))) is WriteResult.SHOWN
-        assert await scene.sink.write(Batch("", (SEARCH,))) is WriteResult.SHOWN
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="One."))
+        assert await run(scene.answer.show(Batch("", (SEARCH,)))) is WriteResult.SHOWN
+        assert await run(scene.answer.show(Batch("", (SEARCH,)))) is WriteResult.SHOWN
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="One.")))
 
     scene = play(story, {START: ["invalid_chunks", None]})
     assert (sealed(scene).text, sealed(scene).tasks) == ("One.", ())
@@ -432,8 +436,8 @@ def test_blocks_that_are_refused_do_not_keep_a_stream_open() -> None:
 
 def test_a_stop_that_takes_nothing_at_all() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One.", (SEARCH,)))
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.show(Batch("One.", (SEARCH,))))
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story, {STOP: ["invalid_blocks", "invalid_chunks", None]})
     message = sealed(scene)
@@ -489,10 +493,10 @@ def test_a_stream_that_takes_nothing_at_all_is_given_up() -> None:
 
 def test_a_stream_that_slack_sealed_with_an_open_card_is_put_right() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        await run(scene.answer.show(Batch("One. ", (SEARCH,))))
         expire(scene)
-        assert await scene.sink.write(Batch("Two.")) is WriteResult.SHOWN
-        await scene.sink.finish(ANSWERED)
+        assert await run(scene.answer.show(Batch("Two."))) is WriteResult.SHOWN
+        await run(scene.answer.ending.finish(ANSWERED))
 
     first, second = play(story).thread()
     assert not first.plan_failed
@@ -504,9 +508,9 @@ def test_a_stream_that_slack_sealed_with_an_open_card_is_put_right() -> None:
 
 def test_a_stream_that_was_sealed_before_its_stop_gets_its_buttons_all_the_same() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One."))
+        await run(scene.answer.show(Batch("One.")))
         expire(scene)
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story)
     assert (sealed(scene).text, sealed(scene).extras) == ("One.", FEEDBACK)
@@ -561,9 +565,9 @@ def test_cards_headings_and_lists_are_known_as_slack_gives_them_back(
 ) -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.state.rules = replace(WorkspaceRules(), stop_tells_message=tells)
-        await scene.sink.write(Batch("## 1. Findings\n\n- **one**\n", (SEARCH,), "Plan"))
-        await scene.sink.write(Batch("- two\n", (replace(SEARCH, title="Summarise", id="t2"),)))
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.show(Batch("## 1. Findings\n\n- **one**\n", (SEARCH,), "Plan")))
+        await run(scene.answer.show(Batch("- two\n", (replace(SEARCH, title="Summarise", id="t2"),))))
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story, {method: [entry, None]})
     assert "".join(scene.texts()) == "## 1. Findings\n\n- **one**\n- two\n"
@@ -589,11 +593,11 @@ def test_a_start_in_doubt_does_not_take_a_message_that_is_not_its_own() -> None:
 
 def test_a_write_that_was_cancelled_is_in_doubt() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
-                await scene.sink.write(Batch("Two. "))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Three."))
+                await run(scene.answer.show(Batch("Two. ")))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Three.")))
 
     for entry in ("timeout", "timeout!"):
         scene = play(story, {APPEND: [entry, None]})
@@ -628,13 +632,13 @@ def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
     whole = rewritten if anew else "".join((*chunks, "End."))
 
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("", (SEARCH,)))
+        await run(scene.answer.show(Batch("", (SEARCH,))))
         ending = Ending(Outcome.ANSWERED, rest="" if anew else "End.", rewrite=rewritten if anew else None)
         await answer(*chunks, ending=ending)(scene)
 
     with unheard():
         scene = play(story, faults, rotate_bytes=size, max_segments=1_000, can_stream=streams)
-    assert "".join(scene.answer().split()) == "".join(whole.split())
+    assert "".join(scene.answer_text().split()) == "".join(whole.split())
     assert scene.workspace.open_streams() == []
     assert not any(message.plan_failed for message in scene.thread())
     assert not any(task.status == "in_progress" for message in scene.thread() for task in message.tasks)
@@ -653,13 +657,13 @@ def test_nothing_works_any_more() -> None:
 
 def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        await run(scene.answer.show(Batch("One. ", (SEARCH,))))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
-        assert await scene.sink.write(Batch("Two. ")) is WriteResult.STOPPED
-        assert not scene.sink.delivery.is_live
-        assert await scene.sink.write(Batch("Three. ")) is WriteResult.STOPPED
+        assert await run(scene.answer.show(Batch("Two. "))) is WriteResult.STOPPED
+        assert not scene.answer.state.is_live
+        assert await run(scene.answer.show(Batch("Three. "))) is WriteResult.STOPPED
         note = "Stopped here. The agent could not be stopped."
-        await scene.sink.finish(Ending(Outcome.STOPPED, rest="Two. Three.", note=note))
+        await run(scene.answer.ending.finish(Ending(Outcome.STOPPED, rest="Two. Three.", note=note)))
 
     message = play(story).only()
     assert (message.text, message.plan_failed) == ("One. ", False)
@@ -671,12 +675,12 @@ def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
 @pytest.mark.parametrize("writes", [True, False])
 def test_after_slacks_own_stop_the_session_is_put_to_rest(writes: bool) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
+        await run(scene.answer.show(Batch("One. ", (SEARCH,))))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
         if writes:
-            await scene.sink.write(Batch("Two. "))
-        scene.sink.cancel_writes()
-        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
+            await run(scene.answer.show(Batch("Two. ")))
+        scene.writer.cancel_writes()
+        await run(scene.answer.ending.finish(Ending(Outcome.STOPPED, note="Stopped.")))
 
     scene = play(story)
     assert scene.workspace.session(scene.channel, scene.root) == "active"
@@ -684,9 +688,9 @@ def test_after_slacks_own_stop_the_session_is_put_to_rest(writes: bool) -> None:
 
 def test_a_stop_that_comes_while_the_rest_is_written() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.")))
 
     message = play(story).only()
     assert (message.text, message.extras) == ("One. ", ("Stopped.",))
@@ -704,9 +708,9 @@ def test_a_stop_by_word_ends_the_stream_without_the_rest() -> None:
 
 def test_the_truth_about_a_stop_is_posted_where_it_is_refused_below_cards() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("", (SEARCH,)))
-        scene.sink.cancel_writes()
-        await scene.sink.finish(Ending(Outcome.STOPPED))
+        await run(scene.answer.show(Batch("", (SEARCH,))))
+        scene.writer.cancel_writes()
+        await run(scene.answer.ending.finish(Ending(Outcome.STOPPED)))
 
     scene = play(story, faults={START: ["request_timeout!"], UPDATE: ["block_mismatch", None]})
     cards, note = scene.thread()
@@ -716,10 +720,10 @@ def test_the_truth_about_a_stop_is_posted_where_it_is_refused_below_cards() -> N
 
 def test_the_truth_about_a_stop_is_posted_where_it_cannot_be_written_in() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
-        await scene.sink.write(Batch("Two. "))
-        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
+        await run(scene.answer.show(Batch("Two. ")))
+        await run(scene.answer.ending.finish(Ending(Outcome.STOPPED, note="Stopped.")))
 
     first, second = play(story, {UPDATE: ["cant_update_message"]}).thread()
     assert (first.text, second.extras) == ("One. ", ("Stopped.",))
@@ -727,9 +731,9 @@ def test_the_truth_about_a_stop_is_posted_where_it_cannot_be_written_in() -> Non
 
 def test_a_stop_that_comes_with_the_last_call_keeps_the_rest_back() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
-        assert await scene.sink.write(Batch("Two. ")) is WriteResult.STOPPED
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Three. "))
+        await run(scene.answer.show(Batch("One. ")))
+        assert await run(scene.answer.show(Batch("Two. "))) is WriteResult.STOPPED
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Three. ")))
 
     scene = play(story, {APPEND: ["msg_too_long"], STOP: ["stopped_by_user"]})
     assert scene.texts() == ["One. "]
@@ -738,8 +742,8 @@ def test_a_stop_that_comes_with_the_last_call_keeps_the_rest_back() -> None:
 
 def test_a_message_that_goes_while_it_is_written_anew_ends_quietly() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("Wrong."))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
+        await run(scene.answer.show(Batch("Wrong.")))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rewrite="Right.")))
 
     assert play(story, {UPDATE: ["message_not_found"]}).methods() == [START, STOP, UPDATE]
 
@@ -749,9 +753,9 @@ BROKE = Ending(Outcome.FAILED, note="Something broke.", offer_retry=True)
 
 def test_below_a_whole_answer_nothing_is_said_about_what_broke_afterwards() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("Wrong."))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
-        await scene.sink.finish(BROKE)
+        await run(scene.answer.show(Batch("Wrong.")))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rewrite="Right.")))
+        await run(scene.answer.ending.finish(BROKE))
 
     message = play(story).only()
     assert (message.text, message.extras) == ("Right.", FEEDBACK)
@@ -763,10 +767,10 @@ def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_b
     streamed: str, rewrite: str | None
 ) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch(streamed, (SEARCH,) if streamed else ()))
+        await run(scene.answer.show(Batch(streamed, (SEARCH,) if streamed else ())))
         with pytest.raises(SlackError):
-            await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
-        await scene.sink.finish(BROKE)
+            await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite)))
+        await run(scene.answer.ending.finish(BROKE))
 
     refused = ["feature_disabled"] * (1 if rewrite and streamed else 2)
     updates = [*["cant_update_message"] * len(TextForm), None]
@@ -779,10 +783,10 @@ def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_b
 
 def test_where_the_rest_stays_missing_the_reader_is_told_so() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         with pytest.raises(SlackError):
-            await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
-        await scene.sink.finish(BROKE)
+            await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.")))
+        await run(scene.answer.ending.finish(BROKE))
 
     faults = {APPEND: ["invalid_chunks"], POST: [*["feature_disabled"] * 3, None], **NO_FILES}
     first, second = play(story, faults).thread()
@@ -792,8 +796,8 @@ def test_where_the_rest_stays_missing_the_reader_is_told_so() -> None:
 
 def test_a_turn_that_broke_before_its_end_was_known_is_closed_with_a_note() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
-        await scene.sink.finish(BROKE)
+        await run(scene.answer.show(Batch("One. ", (SEARCH,))))
+        await run(scene.answer.ending.finish(BROKE))
 
     message = play(story).only()
     assert (message.text, message.extras) == ("One. ", ("Something broke.", "Try again"))
@@ -802,8 +806,8 @@ def test_a_turn_that_broke_before_its_end_was_known_is_closed_with_a_note() -> N
 @pytest.mark.parametrize("rewrite", [None, "Right."])
 def test_what_slack_takes_in_no_message_comes_as_a_file(rewrite: str | None) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
+        await run(scene.answer.show(Batch("One. ")))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite)))
 
     updates = [*["cant_update_message"] * (len(TextForm) if rewrite else 0), None]
     scene = play(story, {APPEND: ["invalid_chunks"], POST: ["invalid_blocks"] * 40, UPDATE: updates})
@@ -818,11 +822,11 @@ def test_what_slack_takes_in_no_message_comes_as_a_file(rewrite: str | None) -> 
 def test_a_deleted_thread_is_left_alone(texts: tuple[str, ...]) -> None:
     async def story(scene: Scene) -> None:
         for text in texts:
-            await scene.sink.write(Batch(text))
+            await run(scene.answer.show(Batch(text)))
         scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall(), with_replies=True)
-        assert await scene.sink.write(Batch("Two.")) is WriteResult.GONE
-        assert await scene.sink.write(Batch("Three.")) is WriteResult.GONE
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
+        assert await run(scene.answer.show(Batch("Two."))) is WriteResult.GONE
+        assert await run(scene.answer.show(Batch("Three."))) is WriteResult.GONE
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.")))
 
     scene = play(story)
     assert scene.thread() == []
@@ -832,7 +836,7 @@ def test_a_deleted_thread_is_left_alone(texts: tuple[str, ...]) -> None:
 def test_a_thread_that_is_deleted_at_the_end_is_left_alone() -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall())
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x" * 500))
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="x" * 500)))
 
     for can_stream in (True, False):
         assert play(story, can_stream=can_stream, max_call_chars=100).workspace.history("C1") == []
@@ -840,9 +844,9 @@ def test_a_thread_that_is_deleted_at_the_end_is_left_alone() -> None:
 
 def test_a_stream_that_somebody_deleted_ends_quietly() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall(), with_replies=True)
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
 
     assert play(story).thread() == []
 
@@ -852,11 +856,11 @@ def test_a_stream_that_somebody_deleted_ends_quietly() -> None:
 )
 def test_no_stream_goes_on_in_a_deleted_thread(refused: list[str | None]) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall())
         await asyncio.sleep(300)
-        assert await scene.sink.write(Batch("Two. ")) is WriteResult.GONE
-        await scene.sink.abandon()
+        assert await run(scene.answer.show(Batch("Two. "))) is WriteResult.GONE
+        await run(scene.answer.hand_over.abandon())
 
     scene = play(story, {STOP: [*refused, None]})
     assert scene.workspace.open_streams() == []
@@ -866,8 +870,8 @@ def test_no_stream_goes_on_in_a_deleted_thread(refused: list[str | None]) -> Non
 def test_where_the_bot_may_not_write_the_asker_is_told_once() -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.state.channels["C1"].archived = True
-        assert await scene.sink.write(Batch("One.")) is WriteResult.GONE
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="One."))
+        assert await run(scene.answer.show(Batch("One."))) is WriteResult.GONE
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="One.")))
 
     scene = play(story)
     assert scene.thread() == []
@@ -878,7 +882,7 @@ def test_where_the_bot_may_not_write_the_asker_is_told_once() -> None:
 def test_an_asker_who_cannot_be_told_either() -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.state.channels["C1"].archived = True
-        await scene.sink.finish(Ending(Outcome.FAILED, note="x"))
+        await run(scene.answer.ending.finish(Ending(Outcome.FAILED, note="x")))
 
     assert play(story, {"conversations.open": ["missing_scope"]}).methods() == [POST, "conversations.open"]
 
@@ -920,15 +924,15 @@ def test_without_a_file_it_takes_all_the_messages_it_needs(rewrites: bool) -> No
 
 def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. ", (SEARCH,)))
-        waiting = asyncio.ensure_future(scene.sink.write(Batch("Two. ")))
+        await run(scene.answer.show(Batch("One. ", (SEARCH,))))
+        waiting = asyncio.ensure_future(run(scene.answer.show(Batch("Two. "))))
         await asyncio.sleep(1)
-        scene.sink.cancel_writes()
+        scene.writer.cancel_writes()
         async with asyncio.timeout(0.1):
             assert await waiting is WriteResult.HELD
-        assert not scene.sink.delivery.is_live
-        assert await scene.sink.write(Batch("Three. ")) is WriteResult.HELD
-        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Four."))
+        assert not scene.answer.state.is_live
+        assert await run(scene.answer.show(Batch("Three. "))) is WriteResult.HELD
+        await run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Four.")))
         await asyncio.sleep(100)
 
     scene = play(story, {APPEND: ["ratelimited:30"]})
@@ -940,13 +944,13 @@ def stopped_while_finishing(rest: str, after: float, faults: Any = None, **endin
     """The human presses Stop so many seconds after the sink began to put the turn to rest."""
 
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
+        await run(scene.answer.show(Batch("One. ")))
         end = Ending(Outcome.ANSWERED, rest=rest, **ending)
-        finishing = asyncio.ensure_future(scene.sink.finish(end))
+        finishing = asyncio.ensure_future(run(scene.answer.ending.finish(end)))
         await asyncio.sleep(after)
-        scene.sink.cancel_writes()
+        scene.writer.cancel_writes()
         await finishing
-        assert scene.sink.is_stopped == any("Stopped." in str(each.extras) for each in scene.thread())
+        assert scene.answer.is_stopped == any("Stopped." in str(each.extras) for each in scene.thread())
 
     return play(story, faults, rotate_bytes=300, max_segments=2)
 
@@ -983,12 +987,14 @@ def test_a_stop_between_the_text_and_what_stands_below_it_is_told() -> None:
 
 def test_a_stop_when_all_of_it_is_posted_changes_nothing() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("One. "))
-        finishing = asyncio.ensure_future(scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.")))
+        await run(scene.answer.show(Batch("One. ")))
+        finishing = asyncio.ensure_future(
+            run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.")))
+        )
         await asyncio.sleep(1)
-        scene.sink.cancel_writes()
+        scene.writer.cancel_writes()
         await finishing
-        assert not scene.sink.is_stopped
+        assert not scene.answer.is_stopped
 
     scene = play(story, {UPDATE: ["slow:5!"]}, can_stream=False)
     assert (scene.only().text, scene.only().extras) == ("One. Two.", FEEDBACK)
@@ -1000,10 +1006,10 @@ def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
     outcome: Outcome, reads: str, shown: str | None
 ) -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.show_status("is thinking...")
+        await run(scene.answer.show_status("is thinking..."))
         await asyncio.sleep(1)
         form = Form("Which?") if outcome is Outcome.ASKED else None
-        await scene.sink.finish(Ending(outcome, rest="One.", form=form))
+        await run(scene.answer.ending.finish(Ending(outcome, rest="One.", form=form)))
 
     scene = play(story, {START: ["user_not_found"], STATUS: [shown, None]})
     assert scene.workspace.session(scene.channel, scene.root) == reads
@@ -1011,10 +1017,10 @@ def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
 
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
     async def story(scene: Scene) -> None:
-        assert scene.sink.delivery.begins
-        scene.sink.delivery.downgrade_surface()
+        assert scene.answer.state.needs_new_message
+        await run(scene.answer.delivery.downgrade_surface())
         await answer("One. ", "Two.")(scene)
-        assert scene.sink.delivery.pause() >= 0.0
+        assert scene.answer.state.surface.pause(scene.clock.monotonic()) >= 0.0
 
     scene = play(story)
     assert (scene.texts(), scene.methods()) == (["One. Two."], [POST, UPDATE])
@@ -1025,15 +1031,15 @@ def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
 
 def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.show_status("is thinking...")
+        await run(scene.answer.show_status("is thinking..."))
         await asyncio.sleep(0.5)
         assert line(scene) == "is thinking..."
-        await scene.sink.show_status("is responding...")
-        await scene.sink.write(Batch("One."))
-        await scene.sink.show_status("is late...")
+        await run(scene.answer.show_status("is responding..."))
+        await run(scene.answer.show(Batch("One.")))
+        await run(scene.answer.show_status("is late..."))
         await asyncio.sleep(2)
         assert line(scene) is None
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
 
     scene = play(story)
     assert scene.methods() == [STATUS, START, STOP]
@@ -1041,25 +1047,25 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
 
 def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("", (SEARCH,)))
-        await asyncio.sleep(scene.sink.delivery.due() or 0)
-        await scene.sink.write(Batch())
+        await run(scene.answer.show(Batch("", (SEARCH,))))
+        await asyncio.sleep(scene.answer.delivery.due(scene.clock.monotonic()) or 0)
+        await run(scene.answer.show(Batch()))
         await asyncio.sleep(0.5)
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
         for _ in range(4):
             await asyncio.sleep(90)
             await asyncio.sleep(0.5)
             assert line(scene) == STILL_WORKING
-        await scene.sink.show_status("is waiting...")
+        await run(scene.answer.show_status("is waiting..."))
         await asyncio.sleep(1.5)
         assert line(scene) == "is waiting..."
         if more:
-            await scene.sink.write(Batch("Found."))
+            await run(scene.answer.show(Batch("Found.")))
             assert line(scene) is None
-            await scene.sink.show_status("is late...")
+            await run(scene.answer.show_status("is late..."))
             await asyncio.sleep(1.5)
             assert line(scene) is None
-        await scene.sink.finish(ANSWERED)
+        await run(scene.answer.ending.finish(ANSWERED))
         assert line(scene) is None
 
     for more in (True, False):
@@ -1071,11 +1077,11 @@ def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> 
 
 def test_a_status_is_kept_over_a_long_silence() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.show_status("is thinking...")
+        await run(scene.answer.show_status("is thinking..."))
         for _ in range(4):
             await asyncio.sleep(90)
             assert line(scene) == "is thinking..."
-        await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
+        await run(scene.answer.ending.finish(Ending(Outcome.FAILED, note="It broke.")))
         assert line(scene) is None
 
     play(story)
@@ -1083,10 +1089,10 @@ def test_a_status_is_kept_over_a_long_silence() -> None:
 
 def test_a_status_is_taken_away_where_nothing_was_written() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.show_status("is thinking...")
+        await run(scene.answer.show_status("is thinking..."))
         await asyncio.sleep(0.5)
         with pytest.raises(SlackError):
-            await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
+            await run(scene.answer.ending.finish(Ending(Outcome.FAILED, note="It broke.")))
         assert line(scene) is None
 
     play(story, {POST: ["missing_scope"]})
@@ -1094,7 +1100,7 @@ def test_a_status_is_taken_away_where_nothing_was_written() -> None:
 
 def test_failing_statuses_fail_nothing() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.show_status("is thinking...")
+        await run(scene.answer.show_status("is thinking..."))
         await asyncio.sleep(0.5)
         await answer("One.")(scene)
 
@@ -1113,7 +1119,7 @@ def test_a_finished_answer_is_not_said_to_go_on() -> None:
     async def story(scene: Scene) -> None:
         await answer("All of it.\n")(scene)
         before = len(scene.workspace.calls)
-        await scene.sink.hand_over()
+        await run(scene.answer.hand_over.stop_for_next_process(is_sure=True))
         assert scene.methods()[before:] == []
 
     assert "being restarted" not in str(sealed(play(story)))
@@ -1121,8 +1127,8 @@ def test_a_finished_answer_is_not_said_to_go_on() -> None:
 
 def test_an_unfinished_answer_is_said_to_go_on() -> None:
     async def story(scene: Scene) -> None:
-        await scene.sink.write(Batch("Some of it.\n"))
-        await scene.sink.hand_over()
+        await run(scene.answer.show(Batch("Some of it.\n")))
+        await run(scene.answer.hand_over.stop_for_next_process(is_sure=True))
 
     line = sealed(play(story)).status_line
     assert line is not None

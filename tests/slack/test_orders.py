@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from itertools import islice
 
 import pytest
 
-from slack_bot.slack.api import backoff, call_until_known
 from slack_bot.slack.faults import NO_ANSWER, NOT_REFUSED, CallFailed, CallOk, Fault
-from slack_bot.testing import virtual_clock
+from slack_bot.slack.orders import CallSlack, Sleep, Step, backoff, call_until_known
 
 OK = CallOk({"ts": "1.2"})
 SILENT, LATER = CallFailed(Fault.UNKNOWN, "timeout"), CallFailed(Fault.LATER, "ratelimited")
@@ -23,21 +21,28 @@ def repeated(
     repeat_on: frozenset[Fault] = NO_ANSWER,
 ) -> tuple[CallOk | CallFailed, list[float]]:
     """The outcome of calls that end so, where looks find `found`; and when each call was made."""
-    made: list[float] = []
-    looks = iter(found)
+    now, made, looks, results = 0.0, list[float](), iter(found), iter(outcomes)
 
-    async def call() -> CallOk | CallFailed:
-        made.append(asyncio.get_running_loop().time())
-        return outcomes[len(made) - 1]
+    def call() -> Step[CallOk | CallFailed]:
+        return iter(CallSlack("chat.postMessage", {}))
 
-    async def verify() -> CallOk | None:
+    def verify() -> Step[CallOk | None]:
+        yield from ()
         return next(looks)
 
-    async def go() -> CallOk | CallFailed:
-        return await call_until_known(call, verify if found else None, repeat_on=repeat_on)
-
-    result = virtual_clock.run(go())
-    return result, [at - made[0] for at in made]
+    step = call_until_known(call, verify if found else None, repeat_on=repeat_on)
+    try:
+        order = next(step)
+        while True:
+            match order:
+                case CallSlack():
+                    made.append(now)
+                    order = step.send(next(results))
+                case Sleep(seconds):
+                    now += seconds
+                    order = next(step)
+    except StopIteration as end:
+        return end.value, made
 
 
 def test_a_known_outcome_is_final() -> None:
