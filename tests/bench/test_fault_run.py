@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.sink import Sink
+from slack_bot.slack.answer import SlackAnswer
 from slack_bot.slack.writer import Writer
 from slack_bot.testing.slack.faults import DOWNLOAD, UPLOAD
 from slack_bot.testing.tape.builders import answer
@@ -96,7 +96,7 @@ def test_a_turn_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr(Sink, "write", fail)
+    monkeypatch.setattr(SlackAnswer, "show", fail)
     verdict = run(HELLO).verdict
     assert verdict.kind == "broke"
     assert "ZeroDivisionError: on purpose" in verdict.why
