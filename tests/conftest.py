@@ -28,6 +28,7 @@ from hypothesis.strategies import none
 
 from .authorization_server import TokenServer, authorization_server
 from .redis_server import RedisServer, running_redis
+from .rings import ring_of
 
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
@@ -67,6 +68,12 @@ def pytest_collection(session: pytest.Session) -> None:
     for path in modules[at:] + modules[:at]:
         with suppress(Exception, pytest.skip.Exception):  # told when it is collected
             importlib.import_module(".".join(path.with_suffix("").parts))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """`-m pure` runs one ring, `-m "pure or bot"` two; what is slow is in none of them."""
+    if item.get_closest_marker("slow") is None:
+        item.add_marker(ring_of(item.path))
 
 
 @settings(max_examples=1, database=None)

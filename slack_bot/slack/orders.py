@@ -294,18 +294,22 @@ def call_until_known(
 ) -> Step[_T | CallFailed]:
     """Call until the outcome is known, at most four times.
 
-    `verify` runs before each repetition, and returns the outcome if it finds an earlier attempt applied.
+    `verify` runs before each repetition and after the last one. It returns the outcome if it finds an attempt
+    applied.
     """
     result = yield from call()
     for pause in REPEAT_PAUSES:
         if not isinstance(result, CallFailed) or result.fault not in repeat_on:
-            break
+            return result
         yield from Sleep(pause)
         if verify is not None and (found := (yield from verify())) is not None:
             return found
         result = yield from call()
         if isinstance(result, CallFailed):
             result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
+    if verify is not None and isinstance(result, CallFailed) and result.fault in repeat_on:
+        found = yield from verify()
+        return result if found is None else found
     return result
 
 

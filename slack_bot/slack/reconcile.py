@@ -12,7 +12,7 @@ from ..observe.facts import DoubtSettled
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import Batch, SlackMessage
-from .orders import REPEAT_PAUSES, JoinSeen, Log, Messages, Report, Sleep, Step, WhenSeen
+from .orders import REPEAT_PAUSES, JoinSeen, LetOthersRun, Log, Messages, Report, Sleep, Step, WhenSeen
 from .readback import Readback, ShownRest, compare_shown, has_open_card, own_stream
 from .stream_starts import StreamStart
 from .surfaces import PostSurface, StreamSurface
@@ -145,6 +145,7 @@ class Reconciler:
         start = message.start
         if start is None:
             return True  # no stream was asked for
+        yield from LetOthersRun()  # an event that is here already makes the look unnecessary
         is_certain = yield from self._look(message, start, looks)
         if message.ts is None and start.ts is not None:
             message.open_stream(start.ts)

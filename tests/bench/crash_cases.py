@@ -11,9 +11,9 @@ from random import Random
 from typing import Literal, TypeAlias
 
 Wire: TypeAlias = Literal["0.3", "1.0", "scripted 0.3", "scripted 1.0"]
-Kind: TypeAlias = Literal[
-    "plain", "untagged", "cards", "asks", "signs", "message", "chooses", "approves", "fills", "late"
-]
+KilledKind: TypeAlias = Literal["plain", "untagged", "cards", "asks", "signs", "message"]
+"""What is asked in the crash run. `update` asks more."""
+Kind: TypeAlias = KilledKind | Literal["chooses", "approves", "fills", "late"]
 Play: TypeAlias = Literal["kill", "drain", "kill in drain", "two at once", "second in vain"]
 
 WIRES: tuple[Wire, ...] = ("0.3", "1.0", "0.3", "1.0", "scripted 0.3", "scripted 1.0")

@@ -10,7 +10,7 @@ import pytest
 
 from .crash import main, run, summary
 from .crash_bot import Fuse
-from .crash_cases import MOMENT, POINTS, WAITING, Asked, Kind, Play, plan
+from .crash_cases import MOMENT, POINTS, WAITING, Asked, KilledKind, Play, plan
 from .crash_judge import Fact, Report
 
 KILLS = 20
@@ -34,7 +34,7 @@ def test_all_points_and_all_kinds_are_among_the_cases() -> None:
     assert {case.kill.point for case in cases} == {*POINTS, MOMENT, WAITING}
     assert {case.play for case in cases} == {*get_args(Play)}
     kinds = {asked.kind for case in cases for asked in case.questions}
-    assert kinds == {*get_args(Kind)}
+    assert kinds == {*get_args(KilledKind)}
     assert any(asked.is_direct for case in cases for asked in case.questions)
     assert any(case.stops is not None for case in cases)
     behind = [(case, asked) for case in cases for asked in case.questions if asked.behind is not None]

@@ -32,7 +32,7 @@ class PureAnswer:
     """One answer, its time, and the calls it has ordered so far.
 
     `results` are those of the coming calls, in order; an exception is raised there. After them each call is
-    answered with ok. A read of the thread finds `thread`.
+    answered with ok. A read of the thread finds `messages`.
     """
 
     def __init__(
@@ -40,9 +40,10 @@ class PureAnswer:
         *results: CallResult | Exception,
         shown: tuple[MessageRecord, ...] = (),
         can_stream: bool = True,
+        thread: ThreadKey = THREAD,
         **settings: Any,
     ) -> None:
-        question = Question(THREAD, "100.000002", "U1", "T1", "question")
+        question = Question(thread, "100.000002", "U1", "T1", "question")
         self.calls = TurnCalls(
             question,
             StreamSettings(**settings),
@@ -53,7 +54,7 @@ class PureAnswer:
         self.calls.now = 1_000.0
         self.answer = SlackAnswer(self.calls, shown)
         self._results, self._number = iter(results), 0
-        self.thread: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
         self.made: list[CallSlack] = []
         self.logged: list[str] = []
 
@@ -76,7 +77,7 @@ class PureAnswer:
                 self.made.append(order)
                 return self._answered(order)
             case ReadMessages():
-                return list(self.thread)
+                return list(self.messages)
             case Sleep(seconds):
                 self.pass_time(seconds)
             case Wait(until):

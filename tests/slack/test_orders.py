@@ -66,6 +66,12 @@ def test_what_was_applied_is_not_repeated() -> None:
     assert repeated(SILENT, OK, found=(None,)) == (OK, [0.0, 1.0])
 
 
+def test_the_last_attempt_is_looked_for_too() -> None:
+    silent = [SILENT] * 4
+    assert repeated(*silent, found=(None, None, None, OK)) == (OK, [0.0, 1.0, 4.0, 13.0])
+    assert repeated(*silent, found=(None, None, None, None)) == (SILENT, [0.0, 1.0, 4.0, 13.0])
+
+
 def test_what_only_reads_is_repeated_after_a_limit_too() -> None:
     assert repeated(LATER, SILENT, OK, repeat_on=NOT_REFUSED) == (OK, [0.0, 1.0, 4.0])
     assert repeated(REFUSED, repeat_on=NOT_REFUSED) == (REFUSED, [0.0])

@@ -506,7 +506,7 @@ async def old_agent(push: str) -> AsyncIterator[Agent]:
         *(sys.executable, "-m", "tests.peers.a2a_sdk_03", push),
         stdout=asyncio.subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": OLD_SDK},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     try:
         assert running.stdout is not None
