@@ -1,1 +1,1 @@
-"""What the parts of messages and artifacts hold."""
+"""What the parts and the metadata of messages and artifacts hold."""

@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from ...agents.content.usage import TokenUsage
 from ...clock import Clock
 from ...errors import SettingsError
 from ...observe import facts
@@ -21,7 +22,6 @@ from ...settings.load import Settings
 from ...settings.observe import AuditSettings
 from ...turn.progress import TurnRecord
 from ..feature import Feature, SettingsCheck
-from .usage import TokenUsage
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.features.audit.usage import TokenUsage
+from slack_bot.agents.content.usage import TokenUsage
 
 ADK = {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}
 
