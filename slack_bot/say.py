@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 from .app import build, store_options
 from .clock import system_clock
 from .errors import BotError, SettingsError, SlackError
-from .features.outbound.records import accept_outbound, outbound
 from .features.outbound.sender import OutboundSender
 from .settings.load import Settings
 from .store.contracts import Store
+from .store.outbound import accept_outbound, outbound
 from .store.stores import JoinedStore, join_store
 from .turn.outbound import OutboundMessage, OutboundRecord
 from .turn.progress import Stage, TurnRecord

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...errors import StoreError
-from ...store.collection import Collection, CollectionStore, KeptPerson
-from ...turn.outbound import OutboundRecord, accepted
+from ..errors import StoreError
+from ..turn.outbound import OutboundRecord, accepted
+from .collection import Collection, CollectionStore, KeptPerson
 
 _MOST = 10_000
 """Messages that are looked at in one go."""

@@ -17,10 +17,10 @@ from ..app import COLLECTIONS, store_options
 from ..errors import StoreError
 from ..features.feedback.records import FEEDBACK
 from ..features.feedback.targets import as_json
-from ..features.outbound.records import OUTBOUND
 from ..observe.facts import reference_of
 from ..settings.load import load, secrets_of
 from ..store.contracts import Count, Erased, PersonRecords, StoreAdmin
+from ..store.outbound import OUTBOUND
 from ..store.personal import erase, records_of
 from ..store.stores import open_admin
 from ..testing.tape.tape import Moment, Tape, write_tape

@@ -5,12 +5,6 @@ from __future__ import annotations
 from slack_bot.app import COLLECTIONS
 from slack_bot.features.feedback import records as feedback_records
 from slack_bot.features.feedback.records import due_feedback
-from slack_bot.features.outbound.records import (
-    accept_outbound,
-    outbound,
-    save_outbound,
-    unfinished_outbound,
-)
 from slack_bot.store import knowledge
 from slack_bot.store.collection import Ages, Change, CollectionStore
 from slack_bot.store.knowledge import (
@@ -24,6 +18,12 @@ from slack_bot.store.knowledge import (
     overheard,
     save_conversation,
     take_form,
+)
+from slack_bot.store.outbound import (
+    accept_outbound,
+    outbound,
+    save_outbound,
+    unfinished_outbound,
 )
 from slack_bot.store.personal import erase
 from slack_bot.store.personal import records_of as person

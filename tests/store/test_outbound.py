@@ -6,14 +6,14 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from slack_bot.features.outbound.records import (
+from slack_bot.store.collection import Ages
+from slack_bot.store.outbound import (
     OUTBOUND,
     accept_outbound,
     outbound,
     save_outbound,
     unfinished_outbound,
 )
-from slack_bot.store.collection import Ages
 from slack_bot.store.redis import open_redis
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time

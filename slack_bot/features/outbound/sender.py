@@ -23,13 +23,13 @@ from ...slack.methods import Priority
 from ...slack.reconcile import SKEW
 from ...slack.surfaces import PostSurface
 from ...store.collection import CollectionStore
+from ...store.outbound import OUTBOUND, outbound, save_outbound, unfinished_outbound
 from ...text.fit import MessageLimits
 from ...text.ledger import split_into_segments
 from ...threads.threads import Threads
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.record import Question, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
-from .records import OUTBOUND, outbound, save_outbound, unfinished_outbound
 
 _log = logging.getLogger(__name__)
 
