@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoreKind:
-    """A kind of store. `module`: in `slack_bot.store`, with its OPENER. `is_shared`: several processes work
-    with it at once. `is_lost`: with the process. `is_file`: `doctor` looks at its folder and disk. `needs`: a
-    library.
+    """A kind of store. `is_shared`: several processes work with it at once. `is_lost`: it ends with the
+    process. `is_file`: `doctor` looks at its folder and disk. `needs`: a library.
+
+    `module`: in `slack_bot.store`, with its OPENER. That opens the store for an operator too, so it stands
+    below the store itself: in `sqlite_admin`, which imports `sqlite`.
     """
 
     module: str

@@ -1,1 +1,1 @@
-"""Slack in. Only this room and `app` use Bolt."""
+"""Slack in: Bolt's events become questions and presses. Only this room, `features` and `app` use Bolt."""

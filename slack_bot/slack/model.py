@@ -1,4 +1,4 @@
-"""PURE. What the runner, the sink, the delivery and the surfaces hand to each other."""
+"""PURE. What the runner, the answer, the delivery and the surfaces hand to each other."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

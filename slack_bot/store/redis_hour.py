@@ -42,7 +42,7 @@ class RedisHour:
         self._store, self._script = store, store.script(_TAKE)
 
     async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
-        """See `HourCounts` of `listeners.access`. Raises StoreError."""
+        """See `HourCounts` of `inbound.access`. Raises StoreError."""
         subjects = {f"{PREFIX}hour:{subject}": subject for subject in limits}
         args = [key, _HOUR, *limits.values()]
         waits = await self._store.call(self._script, list(subjects), args)
