@@ -9,8 +9,8 @@ class StoreKind:
     """A kind of store. `is_shared`: several processes work with it at once. `is_lost`: it ends with the
     process. `is_file`: `doctor` looks at its folder and disk. `needs`: a library.
 
-    `module`: in `slack_bot.store`, with its OPENER. That opens the store for an operator too, so it stands
-    below the store itself: in `sqlite_admin`, which imports `sqlite`.
+    `module`: in `slack_bot.store`, with its OPENER. It opens the store for the bot and for an operator, so it
+    is not the store's own module: `sqlite_admin` imports `sqlite`.
     """
 
     module: str
