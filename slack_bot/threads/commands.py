@@ -56,21 +56,20 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """`user` wants what runs to end. Answer: whether something does.
+    """`user` pressed Slack's own Stop, which all people in the thread see. Answer: whether something ends.
 
-    `messages`: the `ts` of the streams it is about, if it is about some. `is_native`: Slack's own button.
-    `is_about_others`: those messages are of other turns; None: not known yet.
+    `messages`: the `ts` of the streams that the press is about, if Slack named some. `is_about_others`: those
+    messages are of other turns than the running one; None: not known yet.
     """
 
     user: str
     messages: frozenset[str] = frozenset()
-    is_native: bool = False
     is_about_others: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StopTurn:
-    """`user` wants this turn of theirs to end, at whatever stage. Answer: None."""
+    """`user` wants this turn of theirs to end, at whatever stage (a button of ours). Answer: None."""
 
     turn: TurnRecord
     user: str
@@ -185,8 +184,8 @@ class Close:
     is_durable: bool
 
 
-Passed: TypeAlias = Stop | StopWatch | Drop | PushHint
-"""Commands that are sent to another process where this one has nothing."""
+Passed: TypeAlias = Stop | StopTurn | StopWatch | Drop | PushHint
+"""Commands that are sent on to the process that has the thread, where this one has nothing of it."""
 PersonsCommand: TypeAlias = Edit | Stop | StopTurn | StopWatch | Drop | PassedOn
 TurnCommand: TypeAlias = HumanAwaited | Interrupted | MergeFailure | TurnResult | EndStored
 WatchCommand: TypeAlias = PushOffer | PushHint | News | WatchFailure

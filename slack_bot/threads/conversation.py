@@ -89,9 +89,7 @@ class Conversation:
     def stop(self, user: str, messages: frozenset[str]) -> asyncio.Future[c.Value]:
         """Slack's own button, about these messages. See `Stop`."""
         is_shown = self._run is not None and self._run.shows_any(messages)
-        return self.request(
-            c.Stop(user, messages, is_native=True, is_about_others=False if is_shown else None)
-        )
+        return self.request(c.Stop(user, messages, is_about_others=False if is_shown else None))
 
     def tell(self, command: c.Command) -> None:
         """Have the line decide, and begin what it orders."""
@@ -316,7 +314,7 @@ class Conversation:
 
     async def _find_messages(self, run: TurnRun, stop: c.Stop) -> c.Value:
         is_about_others = await run.is_about_others(stop.messages) or run is not self._run
-        return await self.request(c.Stop(stop.user, stop.messages, stop.is_native, is_about_others))
+        return await self.request(c.Stop(stop.user, stop.messages, is_about_others))
 
     # -- watched tasks
 

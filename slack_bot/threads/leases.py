@@ -25,6 +25,7 @@ class SignalKind(StrEnum):
     LEFT = "left"
     QUESTION = "question"
     STOP = "stop"
+    STOP_TURN = "stop turn"
     STOP_WATCH = "stop watch"
     CHANGE = "change"
     DROP = "drop"
@@ -34,7 +35,7 @@ class SignalKind(StrEnum):
 
 KINDS = frozenset(SignalKind)
 """What this process knows; the rest is kept for one that does."""
-_ABOUT_TURNS = frozenset({SignalKind.QUESTION, SignalKind.STOP_WATCH, SignalKind.DROP})
+_ABOUT_TURNS = frozenset({SignalKind.QUESTION, SignalKind.STOP_TURN, SignalKind.STOP_WATCH, SignalKind.DROP})
 
 
 class Leases:
@@ -141,8 +142,7 @@ class Leases:
             return None if turn is None else _command_about(turn, kind, values)
         match kind:
             case SignalKind.STOP:
-                messages = frozenset(values["messages"].split())
-                return c.Stop(values["user"], messages, is_native="native" in values)
+                return c.Stop(values["user"], frozenset(values["messages"].split()))
             case SignalKind.CHANGE:
                 return c.Edit(values["turn"], values["text"] or None)
             case _:
@@ -151,6 +151,8 @@ class Leases:
 
 def _command_about(turn: TurnRecord, kind: str, values: Mapping[str, str]) -> c.Command:
     match kind:
+        case SignalKind.STOP_TURN:
+            return c.StopTurn(turn, values["user"])
         case SignalKind.STOP_WATCH:
             return c.StopWatch(turn, values["user"])
         case SignalKind.DROP:
@@ -161,10 +163,12 @@ def _command_about(turn: TurnRecord, kind: str, values: Mapping[str, str]) -> c.
 
 def _signal_of(thread: ThreadKey, command: c.Passed | c.Edit) -> Signal:
     match command:
-        case c.Stop(user=user, messages=messages, is_native=is_native):
-            button = {"native": "yes"} if is_native else {}
-            stop = {"user": user, "messages": " ".join(sorted(messages)), **button}
+        case c.Stop(user=user, messages=messages):
+            # an earlier version takes a Stop without "native" for one of a single turn
+            stop = {"user": user, "messages": " ".join(sorted(messages)), "native": "yes"}
             return Signal(thread, SignalKind.STOP, stop)
+        case c.StopTurn(turn=turn, user=user):
+            return Signal(thread, SignalKind.STOP_TURN, {"turn": turn.key, "user": user})
         case c.StopWatch(turn=turn, user=user):
             return Signal(thread, SignalKind.STOP_WATCH, {"turn": turn.key, "user": user})
         case c.Drop(last=last, user=user):

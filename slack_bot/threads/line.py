@@ -376,7 +376,7 @@ class ThreadLine:
         if self._closing is not None or not self.waiting:
             return
         due = self.waiting.last_of_first_asker() + self._rules.collect_delay
-        if self._rules.collects and due > self._now:
+        if self._rules.collects and not self.waiting[0].is_begun and due > self._now:
             self._hold_until = due
         else:
             self._begin_next()
@@ -448,10 +448,7 @@ class ThreadLine:
         elif running is None:
             self._order(c.PassOn(stop))
         else:
-            self._nothing_to_stop(stop)
-
-    def _nothing_to_stop(self, stop: c.Stop) -> None:
-        self._order(c.StopForms(stop) if stop.is_native else c.Respond(stop, False))
+            self._order(c.StopForms(stop))
 
     def _stop_running(self, running: RunningTurn, user: str) -> None:
         running.stopped_by = running.stopped_by or user
@@ -486,15 +483,18 @@ class ThreadLine:
 
     def _stop_turn(self, stop: c.StopTurn) -> None:
         turn, user = stop.turn, stop.user
-        running = self._live
+        running, waiting = self._live, self.waiting.find(turn.key)
         if running is not None and running.has(turn.key):
             self._stop_running(running, user)
+        elif waiting is not None and waiting.is_begun:
+            self._stop_begun(waiting, user)
         elif turn.stage is Stage.WATCHED or turn.key in self.watched:
             self._stop_task(c.StopWatch(self.watched.get(turn.key, turn), user))
         elif turn.stage is Stage.ACCEPTED:
             self._edit(c.Edit(turn.key, None))
         elif turn.stage is Stage.SENT and running is None:
-            self._order(c.PassOn(c.Stop(user)))
+            self._order(c.PassOn(stop))
+            return
         self._order(c.Respond(stop, None))
 
     def _stop_task(self, stop: c.StopWatch) -> None:
@@ -525,7 +525,9 @@ class ThreadLine:
             case c.Stop() if passed.is_passed:
                 self._order(c.Respond(command, True))
             case c.Stop():
-                self._nothing_to_stop(command)
+                self._order(c.StopForms(command))
+            case c.StopTurn():
+                self._order(c.Respond(command, None))
             case c.StopWatch():
                 self._order(c.Respond(command, None if passed.is_passed else words.ALREADY_OVER))
             case c.Drop():

@@ -33,7 +33,7 @@ LATER = TurnRecord(Question(THREAD, "2.0", "U1", "T1", "and?"), 2.0)
 PASSED: list[c.Passed | c.Edit] = [
     c.Stop("U1"),
     c.Stop("U1", frozenset({"1.1", "1.2"})),
-    c.Stop("U1", frozenset({"1.1"}), is_native=True),
+    c.StopTurn(TURN, "U1"),
     c.StopWatch(TURN, "U1"),
     c.Drop(LATER, "U1"),
     c.PushHint("a-push-id"),

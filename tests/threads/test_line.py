@@ -148,8 +148,8 @@ def each(states: Iterable[str], *orders: Order) -> dict[str, tuple[Order, ...]]:
     return dict.fromkeys(states, orders)
 
 
-NATIVE, BY_SIGNAL = Stop("U1", is_native=True), Stop("U1")
-NAMED = Stop("U1", frozenset({"5.0"}), is_native=True)
+BUTTON = Stop("U1")
+NAMED = Stop("U1", frozenset({"5.0"}))
 LATE = replace(NAMED, is_about_others=True)
 REWORDED, DELETED = Edit(MINE.key, "else?"), Edit(MINE.key, None)
 STOP_MINE, STOP_SENT = StopTurn(MINE, "U1"), StopTurn(begun(MINE), "U1")
@@ -231,12 +231,12 @@ TABLE: list[tuple[Command, Mapping[str, tuple[Order, ...]]]] = [
         },
     ),
     (  # Slack's button: what runs, whoever pressed
-        NATIVE,
+        BUTTON,
         {
-            **each((*NOBODYS, "held", LOST), PassOn(NATIVE)),
-            **each(BUSY, StopRunning("U1"), Respond(NATIVE, True)),
-            "waiting": (StopRunning("U1"), offer_to_drop(MINE), Respond(NATIVE, True)),
-            "watched": (*WATCH_STOPPED, Respond(NATIVE, True)),
+            **each((*NOBODYS, "held", LOST), PassOn(BUTTON)),
+            **each(BUSY, StopRunning("U1"), Respond(BUTTON, True)),
+            "waiting": (StopRunning("U1"), offer_to_drop(MINE), Respond(BUTTON, True)),
+            "watched": (*WATCH_STOPPED, Respond(BUTTON, True)),
         },
     ),
     (  # it names messages
@@ -255,9 +255,10 @@ TABLE: list[tuple[Command, Mapping[str, tuple[Order, ...]]]] = [
             "watched": (*WATCH_STOPPED, Respond(LATE, True)),
         },
     ),
-    (PassedOn(NATIVE, is_passed=True), each(STATES, Respond(NATIVE, True))),
-    (PassedOn(NATIVE, is_passed=False), each(STATES, StopForms(NATIVE))),
-    (PassedOn(BY_SIGNAL, is_passed=False), each(STATES, Respond(BY_SIGNAL, False))),
+    (PassedOn(BUTTON, is_passed=True), each(STATES, Respond(BUTTON, True))),
+    (PassedOn(BUTTON, is_passed=False), each(STATES, StopForms(BUTTON))),
+    (PassedOn(STOP_SENT, is_passed=True), each(STATES, Respond(STOP_SENT, None))),
+    (PassedOn(STOP_SENT, is_passed=False), each(STATES, Respond(STOP_SENT, None))),
     (PassedOn(STOP_WATCH, is_passed=True), each(STATES, Respond(STOP_WATCH, None))),
     (PassedOn(STOP_WATCH, is_passed=False), each(STATES, Respond(STOP_WATCH, words.ALREADY_OVER))),
     (PassedOn(DROP, is_passed=True), each(STATES, Respond(DROP, None))),
@@ -292,7 +293,7 @@ TABLE: list[tuple[Command, Mapping[str, tuple[Order, ...]]]] = [
     (  # it had begun: only that one ends
         STOP_SENT,
         {
-            **each((LOST, *NOBODYS), PassOn(BY_SIGNAL), Respond(STOP_SENT, None)),
+            **each((LOST, *NOBODYS), PassOn(STOP_SENT)),
             "watched": (*WATCH_STOPPED, Respond(STOP_SENT, None)),
             **each(OWN, StopRunning("U1"), Respond(STOP_SENT, None)),
             "another's runs": (Respond(STOP_SENT, None),),
@@ -455,6 +456,11 @@ def test_it_begins_when_its_asker_has_been_still() -> None:
     assert begin.asked == (MINE, NEXT)
 
 
+def test_what_has_begun_already_is_not_held() -> None:
+    line = line_with(TakeOver(LEFT), TakeOver(WATCHED), News(WATCHED), rules=COLLECTS)
+    assert begins(tell(line, over(LEFT))) == [Begin(WATCHED, (WATCHED,))]
+
+
 def test_others_that_were_not_stored_with_the_first_are_the_next() -> None:
     first, second = asked(3), asked(4)
     line = line_with(TakeOver(LEFT), *new(first), *new(asked(5, "U2")), *new(second), rules=COLLECTS)
@@ -529,20 +535,20 @@ def test_a_place_is_told_from_the_second_on_and_not_to_what_is_joined() -> None:
 
 def test_to_drop_what_waits_is_offered_once_for_the_same_last_question() -> None:
     line = line_with(*new(OTHERS), *new(MINE))
-    assert offer_to_drop(MINE) in tell(line, NATIVE)
-    assert tell(line, NATIVE) == [StopRunning("U1"), Respond(NATIVE, True)]
+    assert offer_to_drop(MINE) in tell(line, BUTTON)
+    assert tell(line, BUTTON) == [StopRunning("U1"), Respond(BUTTON, True)]
     tell(line, *new(NEXT))
-    assert any(isinstance(each, Offer) for each in tell(line, NATIVE))
+    assert any(isinstance(each, Offer) for each in tell(line, BUTTON))
 
 
 def test_dropping_also_stops_what_has_begun_since_but_nothing_newer() -> None:
-    line = line_with(*new(OTHERS), *new(MINE), NATIVE, over(OTHERS), *new(NEXT))
+    line = line_with(*new(OTHERS), *new(MINE), BUTTON, over(OTHERS), *new(NEXT))
     assert tell(line, DROP) == [
         StopRunning("U1"),
         offer_to_drop(NEXT),
         Respond(DROP, words.STOPPED_THE_BEGUN_ONE),
     ]
-    line = line_with(*new(OTHERS), *new(MINE), NATIVE, over(OTHERS), over(MINE), *new(NEXT))
+    line = line_with(*new(OTHERS), *new(MINE), BUTTON, over(OTHERS), over(MINE), *new(NEXT))
     assert tell(line, DROP) == [Respond(DROP, words.NONE_WAIT)]
 
 
@@ -621,7 +627,7 @@ def test_a_turn_that_too_many_processes_had_is_given_up_but_a_watched_one_never(
     assert tell(ThreadLine(ONE_BY_ONE), TakeOver(watched)) == [Watch(watched)]
 
 
-@pytest.mark.parametrize("stop", [NATIVE, STOP_SENT, Ask(STOP)])
+@pytest.mark.parametrize("stop", [BUTTON, STOP_SENT, Ask(STOP)])
 def test_a_stop_that_comes_when_a_turn_has_left_its_task_ends_the_task(stop: Command) -> None:
     line = line_with(*STATES["running"], stop, ClaimResult(STOP.key, STOP))
     orders = tell(line, *new(OTHERS), TurnResult(WATCHED, Outcome.WATCHED))
@@ -654,6 +660,14 @@ def test_what_has_begun_is_stopped_at_its_place_and_not_dropped(command: Command
     line = line_with(*STATES["watched"], *new(OTHERS), News(WATCHED), Ask(STOP))
     assert Save(stopped(WATCHED)) in tell(line, command)
     assert [each.turn for each in begins(tell(line, over(OTHERS)))] == [stopped(WATCHED)]
+
+
+@pytest.mark.parametrize("stop", [STOP_MINE, STOP_SENT])
+def test_the_button_of_a_turn_that_has_begun_and_waits_stops_it_at_its_place(stop: StopTurn) -> None:
+    line = line_with(*new(OTHERS), TakeOver(begun(MINE)))
+    turn = stopped(begun(MINE))
+    assert tell(line, stop) == [Save(turn), Respond(stop, None)]
+    assert [each.turn for each in begins(tell(line, over(OTHERS)))] == [turn]
 
 
 def test_a_message_of_what_has_begun_changes_nothing_any_more() -> None:

@@ -340,7 +340,7 @@ class ThreadWorld:
 
     def stop(self) -> None:
         messages, running = self.pick([frozenset(), frozenset({"5.0"})]), self.running
-        orders = self.tell(stop := Stop(self.pick(["U1", "U2"]), messages, self.pick([True, False])))
+        orders = self.tell(stop := Stop(self.pick(["U1", "U2"]), messages))
         if running is not None and not self.is_running_lost and not messages:
             assert StopRunning(stop.user) in orders
 
