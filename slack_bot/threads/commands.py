@@ -47,7 +47,7 @@ class TakeOver:
 class Edit:
     """The message of a question was changed to `text`, or deleted (None).
 
-    Answer: whether that is done with, as far as it is a question of this process.
+    Answer: True if this process had the question, not asked yet or being ended, and that is done.
     """
 
     key: str
@@ -108,9 +108,9 @@ class HumanAwaited:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The agent ended `task_id`, of the turn with the key `turn`, for `question`. None: it did not."""
+    """The agent ended `task_id`, of the turn `turn_key`, for `question`. `task_id` None: it did not."""
 
-    turn: str
+    turn_key: str
     question: Question
     task_id: str | None
 
@@ -233,7 +233,7 @@ class StopRunning:
 class StepAside:
     """Listen to the agent of the running turn no longer: another question comes in its place.
 
-    `interrupted_by`: the agent ended the task for this user.
+    `interrupted_by`: the agent ended the task for a question of this user.
     """
 
     interrupted_by: str | None = None
@@ -253,7 +253,8 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class CheckMessages:
-    """See whether the messages of a stop are those of other turns. It comes back with the answer."""
+    """Find out whether the messages of a Stop are those of other turns. It comes back as another `Stop`, with
+    `is_about_others`."""
 
     command: Stop
 
@@ -267,21 +268,23 @@ class PassOn:
 
 @dataclass(frozen=True, slots=True)
 class StopForms:
-    """End the open forms of the thread that wait for who stops. The answer says whether there were some."""
+    """End the open forms of the thread that wait for the person who pressed, and answer `command` with
+    whether there were some."""
 
     command: Stop
 
 
 @dataclass(frozen=True, slots=True)
 class EditElsewhere:
-    """The question is not this process's: change it in the store, or send that to who works on it."""
+    """The question is not this process's: change it in the store, send the edit to the process that has it,
+    and answer False."""
 
     command: Edit
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Show that `question` waits. `is_shown`: another process may have done that."""
+    """Show that `question` waits, by a reaction. `is_shown`: another process may have added it."""
 
     question: Question
     is_shown: bool = False
@@ -289,7 +292,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Unmark:
-    """The question waits no longer. `stays`: here, but the next process goes on with it."""
+    """The question waits here no longer. `stays`: it waits for the next process, so its mark is left."""
 
     key: str
     stays: bool = False

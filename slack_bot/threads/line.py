@@ -6,11 +6,11 @@ the word "stop" may come just after an answer has ended.
 
 Whose thread it is. Several processes may work for one bot; a lease in the store says which one has a thread.
 A question is stored by whichever process got it, so it is *claimed* before anything else happens: the store
-gives the thread to this process, or has the process that holds it claim the question. So a "stop" that
-reaches one replica while the question waits at another is decided at that other one, as a question that it
-was asked. A process in which nothing runs or waits in the thread also gets what others left there, and goes
-on with that first. The lease is let go when nothing is left to do; not between claim and begin, and not
-before an end is stored: else another process would begin the same question again.
+gives the thread to this process, or has the process that holds it claim the question. So the word "stop",
+sent to one replica while the question waits at another, is decided at that other one, like any question. A
+process in which nothing runs or waits in the thread also gets what others left there, and goes on with that
+first. The lease is let go when nothing is left to do; not between claim and begin, and not before an end is
+stored: else another process would begin the same question again.
 
 What a question of this process may be:
 
@@ -28,28 +28,36 @@ What a question of this process may be:
   came too late for the turn, it comes back at once, to cancel the task.
 - *ending*: not asked, or broken off; its end is being stored.
 
-What has begun already (a turn taken over, a watched task with news) is not held: it begins at once where
-nothing runs, and else waits behind what came before it. It has a task at the agent. So it is not dropped
-like a question, and an edit of its message does not change it; stopped, it runs once more to cancel the task.
+A turn that has begun already (taken over after the agent was asked, or watched and with news) has a task at
+the agent. It is not held: it begins at once where nothing runs, and else waits behind what came before it. It
+is not dropped like a question: stopped, it runs once more, to cancel its task. An edit does not change it.
 
-Who may do what. Slack's own Stop ends what runs, whoever presses it (Slack shows it to all). If it names only
-messages of other turns it came too late for those, and what runs goes on. Where it ends nothing that runs, it
-ends what is watched for who pressed; where nothing of the thread runs here, it is passed on to the process
-that has the thread; where there is none, it ends the forms that wait for who pressed. By the word "stop"
-people end what is theirs: what runs; else what is watched; else all of theirs that waits. If nothing of
-theirs is here, and no answer to them has just ended, the word is a question like any other. What runs is
-stopped in the store too, so that a takeover ends it. Other questions of who stopped stay, and they are
-offered to drop them: once for the same last question, people press twice. By other buttons people end or
-drop only their own.
+Who may stop what. Slack's own Stop ends what runs, whoever presses it (Slack shows it to all). If it names
+only messages of other turns, it came too late for those, and what runs goes on. A Stop that ends nothing that
+runs ends what is watched for the person who pressed. If there is nothing, and nothing runs here, it is passed
+on to the process that has the thread; if no process has it, it ends the forms that wait for the person. It
+ends no question that waits.
 
-What a second question does to the running turn of its asker. Where the agent waits for their sign-in, it
-continues that task, so the turn steps aside. Where the channel interrupts, it cancels the task and refers to
-it: asked for once in a turn, and never by an answer to a form. If the agent refuses, it waits, and they get
-a notice.
+By the word "stop" people end what is theirs: what runs; else what is watched; else all of theirs that waits.
+If nothing of theirs is here, and no answer to them has just ended, the word is a question like any other. By
+our buttons people end or drop only their own. What runs is stopped in the store too, so that a takeover ends
+it. Questions of the person who stopped it go on waiting; a button that drops them is offered, once for the
+same last question, because people press twice.
 
-While the process closes nothing begins. What waits stays for the next process, mark and all, or its asker
-gets a notice, where the store ends with the process. When the lease is lost, what runs writes no more and
-takes no command, and what waits or is watched is forgotten here: the other process has it from the store.
+What an edit of a message does. A question that is being claimed, or waits, is asked as its message reads now;
+if nothing is left of the message, it is not asked. What runs goes on as it was asked: its asker is offered
+to ask again, and a deletion changes nothing. A question that is not here is changed in the store, and the
+process that has it is told.
+
+What a second question does to the running turn of its asker. Where the agent waits for their sign-in, the
+turn steps aside, and the question continues its task. Where the channel interrupts, the agent is to cancel
+the task, and the question refers to it. That is asked for once in a turn, and never for an answer to a form.
+If the agent refuses, the question waits, and its asker is told.
+
+While the process closes nothing begins, and no question is claimed. What runs or is watched goes on as long
+as the process does. What waits stays for the next process, mark and all; where the store ends with the
+process, its asker gets a notice instead. When the lease is lost, what runs writes no more and takes no
+command, and what waits or is watched is forgotten here: the other process has it from the store.
 """
 
 from __future__ import annotations
@@ -92,8 +100,9 @@ class RunningTurn:
     """What runs. `turn` is asked, made of the questions `asked`.
 
     `is_awaited`: the agent waits for a sign-in; `steps_aside`: for the question that continues its task;
-    `is_interrupted`: the agent was asked to end the task for another question; `offered`: the last question
-    that its asker was offered to drop; `reworded`: what its message says now.
+    `is_interrupted`: the agent was asked to end the task for another question; `is_lost`: another process has
+    the thread; `offered`: the key of the last waiting question when a button was offered that drops them;
+    `reworded`: what its message says now.
     """
 
     turn: TurnRecord
@@ -160,12 +169,15 @@ class ThreadLine:
         return None if self.running is None or self.running.is_lost else self.running
 
     def is_under_way_for(self, user: str) -> bool:
-        """Something of theirs runs, waits or is watched."""
+        """Something of theirs runs, waits or is watched: so that "stop" ends it."""
         is_running = self._live is not None and self._live.is_of(user)
         return is_running or bool(self._watched_of(user)) or bool(self.waiting.of(user))
 
     def ended_at_for(self, word: Question) -> float | None:
-        """When an answer to its author has just ended: `word`, if it is "stop", came too late for it."""
+        """When an answer to the author of `word` ended, if that was just before: a "stop" came too late.
+
+        Like `is_over`, in seconds since 1970.
+        """
         written, grace = float(word.ts), self._rules.stop_grace
         ends = [
             at
@@ -262,7 +274,7 @@ class ThreadLine:
             self._take_over(left)
         turn = claim.turn
         if turn is None or turn.stage is not Stage.ACCEPTED:
-            if turn is not None:  # another process had begun it
+            if turn is not None:  # another process had begun it, and is gone
                 self._take_over(turn)
             if edit is not None:
                 self._edit(edit)
@@ -293,7 +305,10 @@ class ThreadLine:
             self._break_off(turn, "too many takeovers", words.GIVEN_UP)
 
     def _admit(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
-        """`turn` is this process's. What it is."""
+        """`turn` is this process's: end it, obey it if it is a word like "stop", or line it up.
+
+        `is_new`: it was just asked. `is_left`: another process may have marked it.
+        """
         question, is_unasked = turn.question, turn.stage is Stage.ACCEPTED
         if self._closing is not None:
             self._leave(turn)
@@ -358,7 +373,7 @@ class ThreadLine:
 
     def _interrupted(self, interruption: c.Interrupted) -> None:
         question, entry = interruption.question, self.waiting.find(interruption.question.key)
-        if self._live is None or self._live.turn.key != interruption.turn:  # it has ended meanwhile
+        if self._live is None or self._live.turn.key != interruption.turn_key:  # it has ended meanwhile
             return
         if interruption.task_id is None:
             self._order(c.Say(question, words.NOT_INTERRUPTED))
@@ -371,7 +386,7 @@ class ThreadLine:
     # -- turns
 
     def _begin_or_hold(self) -> None:
-        """Begin the first question, as soon as its asker has written nothing more for a moment."""
+        """Nothing runs. Begin the first question, as soon as its asker has written nothing for a moment."""
         self._hold_until = None
         if self._closing is not None or not self.waiting:
             return
@@ -498,7 +513,7 @@ class ThreadLine:
         self._order(c.Respond(stop, None))
 
     def _stop_task(self, stop: c.StopWatch) -> None:
-        """The task of a turn is to end, which is watched, or was and has news meanwhile."""
+        """The task is to end of a turn that is watched, or was: since it has news, it runs or waits."""
         key, user = stop.turn.key, stop.user
         running = self._live
         watched, waiting = self.watched.get(key), self.waiting.find(key)
@@ -599,11 +614,11 @@ class ThreadLine:
             self._order(c.Respond(edit, False))
 
     def _is_left_to_next(self, key: str) -> bool:
-        """The process ends, and a question with this key would wait in the store for the next one."""
+        """The process ends, and the question with this key may wait in the store for the next one."""
         return self._closing is not None and not self.has(key)
 
     def _offer_to_ask_again(self, edit: c.Edit) -> None:
-        """The message of the question that runs says something else now: its asker may want that answered."""
+        """If it is the message of the question that runs, its asker may want the new words answered."""
         running = self._live
         if running is None or not edit.text or running.turn.question.merged:
             return
@@ -633,7 +648,7 @@ class ThreadLine:
             self._leave(turn)
 
     def _leave(self, turn: TurnRecord) -> None:
-        """The next process asks it, if there is a store in which it finds it."""
+        """The process ends. The next one asks it from the store; if that ends too, its asker is told."""
         if self._closing is not None and not self._closing.is_durable:
             self._order(c.Notify(turn.question, words.RESTARTING))
 

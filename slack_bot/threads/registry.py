@@ -103,7 +103,8 @@ class Registry:
     # -- what people do
 
     async def stop(self, thread: ThreadKey, user: str, messages: frozenset[str] = frozenset()) -> bool:
-        """Slack's own button: end what runs in a thread, what is watched for `user`, or what waits for them.
+        """Slack's own button: end what runs in a thread, else what is watched for `user`, else open forms
+        that wait for them.
 
         False: there is nothing. `messages`: the streams that the stop is about. Raises StoreError.
         """

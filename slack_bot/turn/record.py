@@ -116,7 +116,7 @@ class Question:
 
     @property
     def is_stop_word(self) -> bool:
-        """It ends what runs, and is no question."""
+        """It is the word "stop". Whether that ends something, or is a question, `ThreadLine` decides."""
         return self.text.strip(" .!").casefold() == "stop"
 
     @property
