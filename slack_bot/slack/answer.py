@@ -126,8 +126,9 @@ class AnswerNews:
 class AnswerPace:
     """When the next write of an answer is due, and how urgent it is. Times are on the clock, in seconds.
 
-    `known_deadline`: of the text, as the writer knows it. `slot_until`: how long something waits for Slack's
-    budget before the answer becomes an ordinary message, which `is_late` says.
+    `known_deadline`: of the text, as the writer knows it. `slot_until`: until when a stream that is to begin
+    waits for its slot; None: nothing waits for one. `has_given_up`: none came in time, and the answer became
+    an ordinary message.
     """
 
     def __init__(self, delivery: Delivery, buffer: StreamBuffer, news: AnswerNews) -> None:
@@ -135,7 +136,7 @@ class AnswerPace:
         self._buffer, self._news = buffer, news
         self.known_deadline: float | None = None
         self.slot_until: float | None = None
-        self.is_late = False
+        self.has_given_up = False
 
     def is_due(self, now: float) -> bool:
         is_ready = self._news.has_cards or self._buffer.is_ready(now)
@@ -156,14 +157,14 @@ class AnswerPace:
     def _next_due(self, now: float) -> float | None:
         """Seconds until there is something to write; None: until the writer is woken."""
         if self.slot_until is not None and self.is_due(now):
-            waits_on = self.is_late or not self._state.needs_new_message
+            waits_on = self.has_given_up or not self._state.needs_new_message
             return None if waits_on else max(0.0, self.slot_until - now)
         deadline = now if self._news.has_cards else self._buffer.deadline()
         due = None if deadline is None else max(0.0, deadline - now, self._state.surface.pause(now))
         return _soonest(due, self._delivery.due(now))
 
     def take_slot(self) -> bool:
-        """There is one. Returns whether it was waited for."""
+        """The slot is there. Returns whether it was waited for."""
         is_late, self.slot_until = self.slot_until is not None, None
         return is_late
 
@@ -176,8 +177,8 @@ class AnswerPace:
     def gives_up(self, now: float) -> bool:
         """No stream could be started in time. True once."""
         is_over = self.slot_until is not None and now + TIMER_TOLERANCE >= self.slot_until
-        gives_up = is_over and self._state.needs_new_message and not self.is_late
-        self.is_late = self.is_late or gives_up
+        gives_up = is_over and self._state.needs_new_message and not self.has_given_up
+        self.has_given_up = self.has_given_up or gives_up
         return gives_up
 
     def is_due_earlier(self) -> bool:
@@ -195,7 +196,7 @@ class AnswerPace:
 
 
 class HandOver:
-    """Leaves an answer: another process goes on with it, or it is sending up."""
+    """Leaves an answer unfinished: another process goes on with it, or its thread is gone."""
 
     def __init__(self, calls: TurnCalls, delivery: Delivery, answer_ending: AnswerEnding) -> None:
         self._calls, self._delivery = calls, delivery
@@ -203,17 +204,20 @@ class HandOver:
         self._ending = answer_ending
 
     def leave(self) -> Step[None]:
-        """Another process writes here now."""
+        """Write nothing more: another process does. What is open stays open."""
         yield from GiveUpWrites()
         yield from CloseStatus()
 
     def abandon(self) -> Step[None]:
+        """Write nothing more, and stop the streams that are open: the thread is gone."""
         yield from self.leave()
         yield from self._delivery.reconciler.close_open()
 
     def stop_for_next_process(self, *, is_sure: bool) -> Step[bool]:
-        """This process ends, and another one goes on: no stream may stay open until then. True: the stop has
-        brought text that waited for its slot, which it may if the lease `is_sure`.
+        """This process ends, and another one goes on: no stream may stay open until then.
+
+        If it `is_sure` that this process has the lease, the stop of the stream brings along text that waits
+        for a slot. Returns whether it did: then there is more to store.
         """
         if self._ending.is_finished:
             return False
@@ -227,7 +231,7 @@ class HandOver:
         return is_more
 
     def _next_text(self) -> SendText | None:
-        """What the stream that is open would show next."""
+        """What the open stream would show next; None where that cannot go with its stop."""
         state, ledger = self._state, self._state.ledger
         is_open = state.last is not None and state.last.is_open
         if not (is_open and state.is_live) or state.needs_new_message or ledger.in_doubt:
@@ -247,8 +251,8 @@ class HandOver:
 class SlackAnswer:
     """One answer. `shown`: what another process wrote of it; `secrets` must never be shown.
 
-    `replacement`: the whole text that the thread must read in the end. `is_ending`: the turn is decided, so
-    what is left is for `finish`.
+    `replacement`: the whole text that the thread must read in the end, where it is not the one that was
+    written. `is_ending`: the end of the turn is known, so what is left is for `finish`.
     """
 
     def __init__(
@@ -281,7 +285,7 @@ class SlackAnswer:
         self._slot_timeout = slot_timeout
 
     def end_soon(self) -> None:
-        """The turn is decided: what is left is for `finish`."""
+        """The end of the turn is known: what is left is for `finish`."""
         self.is_ending = True
 
     def replace_text(self, text: str, masked: Counter[str]) -> None:
@@ -300,8 +304,8 @@ class SlackAnswer:
 
     @property
     def is_stopped(self) -> bool:
-        """The human stopped it, so the answer may be cut; after `finish`: and the thread says so."""
-        is_cut = self._calls.is_cancelled and not self.ending.is_finished
+        """A human stopped it, so the answer may be cut. After `finish`: the thread says so too."""
+        is_cut = self._calls.are_writes_given_up and not self.ending.is_finished
         return is_cut or self.ending.is_stop_shown
 
     def know_workspace(self, facts: Mapping[str, str], now: float) -> None:
@@ -316,7 +320,7 @@ class SlackAnswer:
     # -- the loop
 
     def write(self) -> Step[None]:
-        """Show what waits, one call at a time, until the turn is decided or nothing may be written."""
+        """Show what waits, one call at a time, until the end of the turn is known or the thread is gone."""
         while True:
             for ids in self.news.take_ids():
                 yield from StoreIds(ids.task_id, ids.context_id)
@@ -371,7 +375,7 @@ class SlackAnswer:
             if state.needs_new_message:
                 yield from CloseStatus()
             yield from self.delivery.advance()
-            if state.needs_new_message and state.ended is None and not self._calls.is_cancelled:
+            if state.needs_new_message and state.ended is None and not self._calls.are_writes_given_up:
                 yield from self._show_idle()
         if state.ended is not None:
             return state.ended
@@ -417,9 +421,9 @@ class SlackAnswer:
         Slack 1.8). Where it is refused, the question comes with the turn's end. `handle`: as in `Ending`.
         """
         state, delivery = self.state, self.delivery
-        if not self._calls.is_cancelled:
+        if not self._calls.are_writes_given_up:
             yield from delivery.start_new_message()
-        if state.ended is not None or self._calls.is_cancelled:
+        if state.ended is not None or self._calls.are_writes_given_up:
             return
         yield from CloseStatus()
         text = yield from question_text(form, handle)
@@ -456,8 +460,8 @@ class SlackAnswer:
             ledger.discard()
 
     def finish(self, ending: Ending) -> Step[Ending]:
-        """End the answer with all that waits. Returns how it ended: an answer without anything to show is
-        none."""
+        """End the answer with all that waits. Returns how it ended: `ANSWERED` becomes `NO_TEXT` where there
+        is nothing to show."""
         since = self.buffer.waiting_since if self.replacement is None else self._calls.now
         self.state.add(self.news.take_cards())
         if ending.outcome is not Outcome.STOPPED and self.replacement is None:

@@ -2,12 +2,15 @@
 
 Text is in one queue, the ledger, and leaves it only by Slack's ok. The present message is the last one:
 
-    none -> starting -> live (a stream, or a post that is edited) -> sealed, or stopped
+    none -> asked for (no `ts` yet) -> takes text (an open stream, an edited post) -> takes no more
 
 A message that takes no more stays as it is, and the rest of the answer goes into the next one. Beside these
-states a message may be in doubt: a call had no answer, and nothing more is written until that is settled
-(`reconcile`). The surface only goes down in a turn: streamed, edited, posted once; and where all messages are
-used up or a post is refused, a file.
+states it may not be known what a message shows, and nothing more is written until it is. A message is *in
+doubt* if a call about it had no answer (`reconcile`). It is *unsettled* if another process wrote it and it
+shows more than was recorded: what that is, the text of the answer tells once it comes again.
+
+The surface only goes down in a turn: streamed, edited, posted once; and where all messages are used up or a
+post is refused, a file.
 """
 
 from __future__ import annotations
@@ -86,8 +89,7 @@ class AnswerState:
     """The state of one answer. `shown`: what another process wrote of it.
 
     `ended` is set when nothing more of the answer may appear. `is_exhausted`: it has all the messages it may
-    have, or with `refusal` set, Slack takes no more. `unsettled`: a message of another process, which may
-    show more than was recorded.
+    have, or with `refusal` set, Slack takes no more.
     """
 
     def __init__(self, calls: TurnCalls, shown: Sequence[MessageRecord] = ()) -> None:
@@ -134,7 +136,7 @@ class AnswerState:
 
     @property
     def is_over(self) -> bool:
-        return self.ended is not None or self.is_exhausted or self._calls.is_cancelled
+        return self.ended is not None or self.is_exhausted or self._calls.are_writes_given_up
 
     @property
     def is_live(self) -> bool:

@@ -69,7 +69,7 @@ class Delivery:
             has_text, last = state.ledger.has_more, state.last
             is_shown = last is not None and last.cards.shows_all_of(state.cards.present)
             if is_final and not has_text and is_shown:
-                return None, (), ""  # all that waits is how its cards ended, and it is rewritten
+                return None, (), ""  # only how its cards ended is missing: `attach_footer` writes that
             if (has_text or cards or title) and not (yield from self._may_begin(is_final=is_final)):
                 return None, (), ""
         elif not cards and state.cards.present.is_full:
@@ -93,7 +93,8 @@ class Delivery:
         return None if deadline is None else max(0.0, deadline - now)
 
     def _may_begin(self, *, is_final: bool) -> Step[bool]:
-        """An answer that is whole becomes a post rather than wait for the slot of a stream."""
+        """Whether a message may begin now: a stream needs a slot. An answer that is whole does not wait for
+        one: it becomes a post."""
         if self.state.surface.kind is not SurfaceKind.STREAM or (yield from ReserveSlot("chat.startStream")):
             return True
         if is_final:
@@ -176,7 +177,7 @@ class Delivery:
         yield from self.apply_fault(failed)
 
     def _settle_first(self) -> Step[None]:
-        """Before anything else is written."""
+        """Find out what the message in doubt shows, or the unsettled one, before anything else is written."""
         state, message = self.state, self.state.unsettled
         if message is None:
             yield from self.settle()
@@ -208,7 +209,8 @@ class Delivery:
             yield from self._leave(message, failed, remedy)
 
     def _doubt(self, message: SlackMessage, write: Batch, failed: CallFailed) -> Step[None]:
-        """The next edit repeats all of the text, so an edit is not confirmed."""
+        """A write had no answer. A stream is settled; an edit need not be, because the next one repeats all
+        of its text. After `MAX_DOUBTS` in a turn it is read back, or else the surface goes down."""
         self._doubts += 1
         ledger = self.state.ledger
         if message.surface is SurfaceKind.STREAM:
@@ -238,7 +240,7 @@ class Delivery:
             self.state.go_down(Fault.UNKNOWN)
 
     def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> Step[None]:
-        """The message takes no more, or its surface does not."""
+        """The write was refused: `message` takes no more, or its surface does not."""
         state, opens = self.state, message.ts is None
         if remedy in ENDS:
             yield from self.apply_fault(failed)
@@ -276,7 +278,8 @@ class Delivery:
         state.cards.next_message(len(state.messages) + 1, message.cards, exists=message.ts is not None)
 
     def apply_fault(self, result: CallResult | None) -> Step[None]:
-        """A call that shows no text may have failed: does the turn end? SlackError for a dead token."""
+        """End the answer if `result` is a fault after which nothing may be written. Raises SlackError for a
+        dead token."""
         if not isinstance(result, CallFailed) or self.state.ended is not None:
             return
         remedy = after_write(result.fault, opens=False, is_plain=True)

@@ -1,8 +1,8 @@
 """PURE. How an answer ends in its thread: the rest of it, what comes below it, and what a reader should know.
 
 An answer that has no room in messages comes as a file in the end. Where Slack takes no file, the answer goes
-on in more messages. If something breaks meanwhile, the ending is asked for once more: it is the one that was
-asked for first, and only where that cannot be shown another one is said.
+on in more messages. If something breaks meanwhile, `finish` is called once more, with an ending that says so.
+Then the ending of the first call is tried again; only if that breaks too, the note of the second is posted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -56,10 +56,10 @@ class AnswerEnding:
         self._extras = extras
         self._ends = MessageEnds(delivery)
         self.file = FileFallback(calls, delivery.state, self._ends)
-        self._first: Ending | None = None  # what was asked for first
+        self._first: Ending | None = None  # of the first call of `finish`
         self._is_rest_added = self._is_note_posted = self._is_stop_shown = False
         self.is_finished = False
-        self.asked: Form | None = None  # while the turn went on
+        self.asked: Form | None = None  # already shown, while the turn went on
         self.form_message: MessageRecord | None = None
 
     def note_question(self, form: Form, message: MessageRecord) -> None:
@@ -84,7 +84,7 @@ class AnswerEnding:
             return
         if self.is_finished:
             return
-        if self._calls.is_cancelled:
+        if self._calls.are_writes_given_up:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self.asked:
             ending = replace(ending, form=None)
@@ -111,6 +111,7 @@ class AnswerEnding:
         return replace(ending, extras=extras, sources=sources)
 
     def _show(self, ending: Ending, last_words: Ending, *, is_again: bool) -> Step[None]:
+        """`is_again`: it broke before. If it breaks once more, the note of `last_words` is posted."""
         try:
             yield from self._show_ending(ending)
         except SlackError as error:
@@ -175,7 +176,7 @@ class AnswerEnding:
             self._is_rest_added = True
         yield from delivery.advance(footer=self._footer(ending), close=close)
         attached: Ending | None = None
-        if state.is_exhausted and state.ended is None and not self._calls.is_cancelled:
+        if state.is_exhausted and state.ended is None and not self._calls.are_writes_given_up:
             attached = yield from self._attach_file(state.ledger.text, ending)
             if attached is None:
                 yield from self.file.withdraw()
@@ -183,7 +184,7 @@ class AnswerEnding:
                 yield from delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
         is_signed = state.last is not None and state.last.is_signed  # a stop comes too late then
-        if self._calls.is_cancelled and state.ended is None and not is_signed:
+        if self._calls.are_writes_given_up and state.ended is None and not is_signed:
             stopped = ending if attached is None else replace(ending, note=f"{STOPPED} {ending.note}")
             ending = stopped.stopped()
             yield from self._show_stop(ending)
@@ -211,7 +212,7 @@ class AnswerEnding:
             else:
                 ending = attached
                 is_signed = yield from self._ends.attach_footer(self._footer(ending), close)
-        if not is_signed and self._calls.is_cancelled and state.ended is None:
+        if not is_signed and self._calls.are_writes_given_up and state.ended is None:
             ending = ending.stopped()
             yield from self._show_stop(ending)
         elif not is_signed:
@@ -233,7 +234,7 @@ class AnswerEnding:
         waiting = groups(ending.extras)
         group = next(waiting, None)
         while group is not None:
-            if self._calls.is_cancelled:
+            if self._calls.are_writes_given_up:
                 yield from self._show_stop(ending)
                 return
             following = next(waiting, None)
@@ -258,7 +259,8 @@ class AnswerEnding:
             yield from self._post_note(ending)
 
     def _post_note(self, ending: Ending, *, must: bool = True) -> Step[None]:
-        """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
+        """Say how the turn ended in a message of its own, as the footer is nowhere else. SlackError if it
+        `must` be said and cannot be."""
         delivery, says = self._delivery, footer_text(ending)
         if delivery.state.is_gone or (ending.extras and ending.form is None) or not says:
             return
@@ -281,7 +283,7 @@ class AnswerEnding:
         return (yield from AskWhoListens())
 
     def _footer(self, ending: Ending) -> Sequence[Block]:
-        """Extras have it under them. A form has its question above it."""
+        """None where extras come below the text: it stands under those. But a form has its question above."""
         return [] if ending.extras and ending.form is None else footer_blocks(ending, self._calls.turn)
 
 

@@ -4,6 +4,9 @@ A *step* is a generator that decides: it yields an order and goes on with what c
 from a result is written where that result is read, though nothing here waits, calls Slack or reads a clock.
 The `Writer` is the driver: it carries out one order after the other and decides nothing. Where an order
 raises, or is cancelled because the process ends, that is raised in the step, at the same place.
+
+A human's Stop cancels no step. It has the writer give up *writes*, the calls that show more of the answer
+(`is_write`): they fail with `DROPPED`, and the step goes on to say that the answer was stopped.
 """
 
 from __future__ import annotations
@@ -74,10 +77,10 @@ class LateStreamOrder(Order[None]):
 class CallSlack(Order[CallResult]):
     """Call a method of Slack.
 
-    `patience`: the most seconds to wait for limits and outages to pass; None: the setting. `is_write`: not
-    made, or given up, when a human stops the turn (`DROPPED`). `start`: the stream that it
-    opens; after Slack's event about it the answer is waited for only `answer_wait` seconds longer
-    (`UNANSWERED`). `priority` None: the method's.
+    `patience`: the most seconds to wait for limits and outages to pass; None: the setting. `is_write`: it
+    shows more of the answer, so it is not made, or not waited for, once writes are given up (`DROPPED`).
+    `start`: the stream that it opens; after Slack's event about that the result is waited for only
+    `answer_wait` seconds longer (`UNANSWERED`). `priority` None: the method's.
     """
 
     method: str
@@ -91,12 +94,12 @@ class CallSlack(Order[CallResult]):
 
 @dataclass(frozen=True, slots=True)
 class ReadMessages(Order[Messages | CallFailed | None]):
-    """Read all messages that a method of `conversations` lists. `until`: None as soon as Slack's event names
-    that stream, which it may have done already."""
+    """Read all messages that a method of `conversations` lists. `until_seen`: no longer than until Slack's
+    event names that stream, which has no `ts` yet; then the result is None."""
 
     method: str
     args: Mapping[str, object]
-    until: StreamStart | None = None
+    until_seen: StreamStart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +112,17 @@ class UploadFile(Order[CallResult]):
 
 @dataclass(frozen=True, slots=True)
 class Sleep(Order[None]):
-    """Wait. `until_stopped`: no longer than until a human stops the turn; `until`: as of `ReadMessages`."""
+    """Wait. `until_given_up`: at most until writes are given up; `until_seen`: as of `ReadMessages`."""
 
     seconds: float
-    until_stopped: bool = field(default=False, kw_only=True)
-    until: StreamStart | None = field(default=None, kw_only=True)
+    until_given_up: bool = field(default=False, kw_only=True)
+    until_seen: StreamStart | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Wait(Order[None]):
     """Wait until the answer has more to do: at `until` on the clock, or when something came that is due
-    earlier. `is_over`: the turn is decided, so only let others run."""
+    earlier. `is_over`: the end of the turn is known, so only let others run."""
 
     until: float | None
     is_over: bool = field(default=False, kw_only=True)
@@ -149,7 +152,8 @@ class ReturnSlots(SlotOrder[None]):
 
 @dataclass(frozen=True, slots=True)
 class GiveUpWrites(SlotOrder[None]):
-    """No more is written, and what is under way is given up."""
+    """Nothing more of the answer is written: a human stopped the turn, the thread is gone, or another process
+    goes on. Writes under way are not waited for, and slots are given back."""
 
 
 @dataclass(frozen=True, slots=True)

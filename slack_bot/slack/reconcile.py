@@ -159,7 +159,7 @@ class Reconciler:
             if start.ts is not None:
                 return True
             if not (isinstance(messages, CallFailed) and messages.is_final):
-                messages = yield from self._calls.read_thread_once(since, until=start)
+                messages = yield from self._calls.read_thread_once(since, until_seen=start)
             if messages is None:  # Slack's event came
                 return True
             if not isinstance(messages, CallFailed):
@@ -172,7 +172,7 @@ class Reconciler:
                 looked += 1
                 if looked >= looks:
                     return True
-            yield from Sleep(pause, until=start)
+            yield from Sleep(pause, until_seen=start)
         return looked > 0
 
     def _read(self, message: SlackMessage) -> Step[Mapping[str, Any] | None]:

@@ -232,8 +232,8 @@ class PostSurface:
             if isinstance(result, CallOk) or result.fault in _FINAL:
                 break
             yield from calls.show_status_again(TRYING_AGAIN)
-            yield from Sleep(pause, until_stopped=True)
-            if kind in ("answer", "extra") and calls.is_cancelled:
+            yield from Sleep(pause, until_given_up=True)
+            if kind in ("answer", "extra") and calls.are_writes_given_up:
                 return CallFailed(Fault.LATER, DROPPED)
             result = yield from self._post_again(bodies, result)
         return result
@@ -371,7 +371,7 @@ class StreamSurface:
         """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
         if failed.fault in (Fault.SEALED, Fault.STOPPED):
             message.close_stream()
-            if failed.fault is Fault.SEALED and not self._calls.is_cancelled:
+            if failed.fault is Fault.SEALED and not self._calls.are_writes_given_up:
                 self._calls.session = "active"
 
     def end(self, message: SlackMessage) -> Step[CallResult]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..settings.models import StreamSettings
 
 DROPPED = "dropped"
-"""The error of a write that was not made, or given up, because the human stopped the turn."""
+"""The error of a write that was not made, or not waited for, because writes were given up."""
 
 UNANSWERED = "unanswered"
 """The error of a start that Slack's event shows to be made, and whose answer stayed away too long."""
@@ -31,7 +31,7 @@ UNANSWERED = "unanswered"
 
 class TurnCalls:
     """Makes one turn's orders. `now` and `wall` are the clocks as the writer read them last, in seconds;
-    `is_cancelled`: writes are given up, because a human stopped the turn or another process goes on.
+    `are_writes_given_up`: nothing more of the answer is written (`GiveUpWrites`), but notes and footers are.
 
     `turn`: its key, if that is not the question's. `workspace`: what is known of it, by name; the turn adds
     to that. `session` is what the thread's agent session reads by the turn's streams and statuses (facts:
@@ -54,7 +54,7 @@ class TurnCalls:
         self.now = self._wall_at_zero = 0.0
         self.workspace = WorkspaceFacts(lambda: self.wall, settings.workspace_days)
         self.session, self.can_stream = "", can_stream and not question.asker_is_bot
-        self.is_cancelled = False
+        self.are_writes_given_up = False
         self.is_status_latest = True  # no message was begun since the last status
 
     @property
@@ -111,18 +111,18 @@ class TurnCalls:
         return read or []
 
     def read_thread_once(
-        self, oldest: float = 0.0, until: StreamStart | None = None
+        self, oldest: float = 0.0, until_seen: StreamStart | None = None
     ) -> Step[Messages | CallFailed | None]:
         """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty.
 
-        Before there is a thread: those of the conversation. `until`: as of `ReadMessages`.
+        Before there is a thread: those of the conversation. `until_seen`: as of `ReadMessages`.
         """
         since = {"oldest": f"{max(0.0, oldest):.6f}"}
         if self.thread_ts:
             args = {**self.address(self.thread_ts), **since}
-            messages = yield from ReadMessages("conversations.replies", args, until)
+            messages = yield from ReadMessages("conversations.replies", args, until_seen)
         else:
             args = {"channel": self.channel, **since}
-            messages = yield from ReadMessages("conversations.history", args, until)
+            messages = yield from ReadMessages("conversations.history", args, until_seen)
         is_gone = isinstance(messages, CallFailed) and messages.fault is Fault.GONE
         return [] if is_gone else messages

@@ -86,7 +86,7 @@ class Writer:
         self._clock, self._who_listens = clock, who_listens
         self._status = TypingStatus(calls, self._api, settings, clock)
         self._services: TurnServices | None = None
-        self._cancelled, self.wake = asyncio.Event(), asyncio.Event()
+        self._writes_given_up, self.wake = asyncio.Event(), asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
         self._late: list[Awaitable[None]] = []  # steps about streams that appeared late
         self._read_clock()
@@ -108,10 +108,10 @@ class Writer:
         """The reader has seen nothing of the answer, and waits since `at` on the clock."""
         self._api.waits_since(at)
 
-    def cancel_writes(self) -> None:
-        """No more is written, and what is under way is given up."""
-        self.calls.is_cancelled = True
-        self._cancelled.set()
+    def give_up_writes(self) -> None:
+        """As `GiveUpWrites`."""
+        self.calls.are_writes_given_up = True
+        self._writes_given_up.set()
         self._api.give_back()
         if self._limit is not None:
             _end_in(self._limit, 0.0)
@@ -196,7 +196,7 @@ class Writer:
                 wake = self.wake.set if wakes else None
                 return self._api.reserve(method, self.calls.channel, priority, wake)
             case orders.GiveUpWrites():
-                self.cancel_writes()
+                self.give_up_writes()
             case _:
                 self._api.give_back()
         return True
@@ -257,7 +257,7 @@ class Writer:
         api, calls = self._api, self.calls
         if call.priority is not None:
             api = api.for_turn(calls.turn, calls.thread_ts, call.priority, is_sure=api.is_sure)
-        if call.is_write and calls.is_cancelled:
+        if call.is_write and calls.are_writes_given_up:
             return CallFailed(Fault.LATER, DROPPED)
         if not call.is_write:
             return await api.call(call.method, call.args, patience=call.patience)
@@ -269,27 +269,27 @@ class Writer:
                     start.tell = lambda: _end_in(limit, call.answer_wait)
                 return await api.call(call.method, call.args, patience=call.patience)
         except TimeoutError:
-            return CallFailed(Fault.UNKNOWN, DROPPED if calls.is_cancelled else UNANSWERED)
+            return CallFailed(Fault.UNKNOWN, DROPPED if calls.are_writes_given_up else UNANSWERED)
         finally:
             self._limit = None
             if start is not None:
                 start.tell = None
 
     async def _read(self, read: orders.ReadMessages) -> Messages | CallFailed | None:
-        if read.until is None:
+        if read.until_seen is None:
             return await self._api.read(read.method, read.args)
-        async with _ended_by(read.until):
+        async with _ended_by(read.until_seen):
             return await self._api.read(read.method, read.args)
         return None
 
     async def _pause(self, sleep: orders.Sleep) -> None:
-        if sleep.until is not None:
-            async with _ended_by(sleep.until):
+        if sleep.until_seen is not None:
+            async with _ended_by(sleep.until_seen):
                 await asyncio.sleep(sleep.seconds)
-        elif sleep.until_stopped:
+        elif sleep.until_given_up:
             with suppress(TimeoutError):
                 async with asyncio.timeout(sleep.seconds):
-                    await self._cancelled.wait()
+                    await self._writes_given_up.wait()
         else:
             await asyncio.sleep(sleep.seconds)
 

@@ -90,7 +90,7 @@ class TurnRunner:
         left = self._journal.record if self._journal.is_takeover else None
         if left is None:
             self._around = asyncio.create_task(self._look_around(asked, self._journal.heard))
-        self._handle.on_exit(self._cancel_writes_if_stopped)
+        self._handle.on_exit(self._give_up_writes_if_stopped)
         writing = self._write() if left is None else self._go_on(left)
         writer = asyncio.create_task(writing, name=f"writer {asked.key}")
         writer.add_done_callback(self._task_ended)
@@ -162,10 +162,10 @@ class TurnRunner:
             asker = f"<@{record.question.user}> " if record.question.user else ""
             await self._writer.carry_out(self._answer.announce(asker + GOES_ON_NOW.format(after)))
 
-    def _cancel_writes_if_stopped(self) -> None:
+    def _give_up_writes_if_stopped(self) -> None:
         """Who presses Stop does not wait for Slack's budget."""
         if self._handle.stopped_by is not None:
-            self._writer.cancel_writes()
+            self._writer.give_up_writes()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         """A writer or a worker that broke ends the listening too."""

@@ -1,4 +1,4 @@
-"""A thread of the emulated workspace with a sink in it, on virtual time."""
+"""A thread of the emulated workspace with an answer in it, on virtual time."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Nothing:
 
 
 class Scene:
-    """Somebody has asked something in a channel; `sink` is where the answer goes."""
+    """Somebody has asked something in a channel; `answer` is what is written there."""
 
     def __init__(
         self,

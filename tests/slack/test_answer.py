@@ -679,7 +679,7 @@ def test_after_slacks_own_stop_the_session_is_put_to_rest(writes: bool) -> None:
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
         if writes:
             await run(scene.answer.show(Batch("Two. ")))
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         await run(scene.answer.ending.finish(Ending(Outcome.STOPPED, note="Stopped.")))
 
     scene = play(story)
@@ -709,7 +709,7 @@ def test_a_stop_by_word_ends_the_stream_without_the_rest() -> None:
 def test_the_truth_about_a_stop_is_posted_where_it_is_refused_below_cards() -> None:
     async def story(scene: Scene) -> None:
         await run(scene.answer.show(Batch("", (SEARCH,))))
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         await run(scene.answer.ending.finish(Ending(Outcome.STOPPED)))
 
     scene = play(story, faults={START: ["request_timeout!"], UPDATE: ["block_mismatch", None]})
@@ -927,7 +927,7 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
         await run(scene.answer.show(Batch("One. ", (SEARCH,))))
         waiting = asyncio.ensure_future(run(scene.answer.show(Batch("Two. "))))
         await asyncio.sleep(1)
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         async with asyncio.timeout(0.1):
             assert await waiting is WriteResult.HELD
         assert not scene.answer.state.is_live
@@ -941,14 +941,14 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
 
 
 def stopped_while_finishing(rest: str, after: float, faults: Any = None, **ending: Any) -> Scene:
-    """The human presses Stop so many seconds after the sink began to put the turn to rest."""
+    """The human presses Stop so many seconds after the answer began to put the turn to rest."""
 
     async def story(scene: Scene) -> None:
         await run(scene.answer.show(Batch("One. ")))
         end = Ending(Outcome.ANSWERED, rest=rest, **ending)
         finishing = asyncio.ensure_future(run(scene.answer.ending.finish(end)))
         await asyncio.sleep(after)
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         await finishing
         assert scene.answer.is_stopped == any("Stopped." in str(each.extras) for each in scene.thread())
 
@@ -992,7 +992,7 @@ def test_a_stop_when_all_of_it_is_posted_changes_nothing() -> None:
             run(scene.answer.ending.finish(Ending(Outcome.ANSWERED, rest="Two.")))
         )
         await asyncio.sleep(1)
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         await finishing
         assert not scene.answer.is_stopped
 

@@ -65,7 +65,7 @@ def test_a_stream_is_left_before_slack_ends_it() -> None:
 def test_when_nothing_more_may_be_written() -> None:
     pure = PureAnswer()
     assert not pure.answer.state.is_over
-    pure.calls.is_cancelled = True
+    pure.calls.are_writes_given_up = True
     assert pure.answer.state.is_over
     for ended in (WriteResult.STOPPED, WriteResult.GONE):
         state = state_of()

@@ -114,7 +114,7 @@ def test_where_slack_takes_no_file_nobody_is_told_of_one_in_the_end(refused: Any
 def test_a_stop_takes_the_place_of_what_was_to_come() -> None:
     async def story(scene: Scene) -> None:
         await until_full(scene)
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         await run(scene.answer.ending.finish(Ending(Outcome.STOPPED, note="Stopped.")))
 
     scene = play(story)

@@ -1,4 +1,4 @@
-"""What runner and sink say to each other."""
+"""What the runner, an answer and its parts hand to each other."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def insisted(
         posting = asyncio.ensure_future(run(posts.post("One.", (), [context("under")], kind, persist=True)))
         if hush_after is not None:
             await asyncio.sleep(hush_after)
-            writer.cancel_writes()
+            writer.give_up_writes()
         return scene, await posting
 
     scene, result = virtual_clock.run(go())

@@ -41,7 +41,7 @@ def test_a_write_that_waits_is_dropped_at_once() -> None:
     async def story(scene: Scene, writer: Writer) -> None:
         waiting = asyncio.ensure_future(run(write(scene)))
         await asyncio.sleep(1)
-        writer.cancel_writes()
+        writer.give_up_writes()
         async with asyncio.timeout(0.1):
             assert await waiting == CallFailed(Fault.UNKNOWN, DROPPED)
         assert await run(write(scene)) == CallFailed(Fault.LATER, DROPPED)
@@ -70,7 +70,7 @@ def test_a_stop_is_not_put_off_by_an_event() -> None:
         start = scene.stream_starts.expect("C1", scene.root, scene.root)
         writing = asyncio.ensure_future(run(write(scene, start, 60.0)))
         await asyncio.sleep(1)
-        writer.cancel_writes()
+        writer.give_up_writes()
         start.notify()
         async with asyncio.timeout(0.1):
             assert await writing == CallFailed(Fault.UNKNOWN, DROPPED)
@@ -80,7 +80,7 @@ def test_a_stop_is_not_put_off_by_an_event() -> None:
 
 def test_what_puts_a_turn_to_rest_is_not_dropped() -> None:
     async def story(scene: Scene, writer: Writer) -> None:
-        writer.cancel_writes()
+        writer.give_up_writes()
         assert isinstance(await writer.carry_out(iter(CallSlack("chat.postMessage", said(scene)))), CallOk)
 
     assert play(story).texts() == ["x"]
@@ -128,11 +128,11 @@ def test_a_thread_that_is_gone_is_empty_and_one_that_is_closed_unknown() -> None
 def test_a_rest_ends_when_the_turn_is_hushed() -> None:
     async def story(scene: Scene, writer: Writer) -> None:
         began = scene.clock.monotonic()
-        await writer.carry_out(iter(Sleep(5.0, until_stopped=True)))
+        await writer.carry_out(iter(Sleep(5.0, until_given_up=True)))
         assert scene.clock.monotonic() - began == pytest.approx(5.0)
-        resting = asyncio.ensure_future(writer.carry_out(iter(Sleep(60.0, until_stopped=True))))
+        resting = asyncio.ensure_future(writer.carry_out(iter(Sleep(60.0, until_given_up=True))))
         await asyncio.sleep(1)
-        writer.cancel_writes()
+        writer.give_up_writes()
         async with asyncio.timeout(0.1):
             await resting
 

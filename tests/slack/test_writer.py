@@ -111,7 +111,7 @@ def test_a_write_is_given_up_when_a_human_stops_the_turn() -> None:
         order = CallSlack(POST, dict(post(scene).args), is_write=True)
         writing = asyncio.ensure_future(scene.writer.carry_out(iter(order)))
         await asyncio.sleep(1)
-        scene.writer.cancel_writes()
+        scene.writer.give_up_writes()
         async with asyncio.timeout(0.1):
             return await writing
 
