@@ -140,7 +140,7 @@ class AnswerAssembler:
             return key, append
         before, last = texts.shown.ending(BEFORE) if texts.has_text else "", self._last_name
         self._last_name = name
-        is_chunk = last is not None and not self._ids_are_reused and (append or not texts.repeats(text))
+        is_chunk = last is not None and not self._ids_are_reused and (append or not texts.shown.is_repeated_by(text))
         joins = is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append)
         if not self._ids_are_reused:
             self._begun.append((key, text))

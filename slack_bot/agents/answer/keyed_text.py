@@ -4,15 +4,15 @@ A chunk may change what was shown. Slack cannot take text back, so then the whol
 follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for one chunk.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from ...text.compare import missing_suffix, normalize
 from .token_pace import is_cut
 
 _GAP = "\n\n"
 _MOST_COMPARED = 100_000_000  # characters that a turn may compare again, beyond those that came
-_MOST_SOUGHT = 1_000_000  # comparisons in a turn of a text with one of another key
+_MOST_COMPARISONS = 1_000_000  # comparisons in a turn of a text with one of another key
 _LEAST_REPEATED = 8  # characters; shorter texts may come twice by chance
 _SHORT = 100  # characters; longer texts hold more than a few words
 
@@ -63,14 +63,116 @@ class StringBuilder:
         return "".join(part[-size:] for part in self._parts[-size:])[-size:]
 
 
-class _Text(StringBuilder):
-    """One text. `place`: in their order. `run`: the last one that added to it."""
+class _Entry(StringBuilder):
+    """The text of one key. `place`: its number in their order. `run`: the one in which it last grew."""
 
     __slots__ = ("place", "run")
 
     def __init__(self, text: str, place: int, run: int) -> None:
         super().__init__(text)
         self.place, self.run = place, run
+
+
+_Changes: TypeAlias = Collection[tuple[_Entry, str]]  # texts that changed, each with what it was before
+
+
+class ShownText(StringBuilder):
+    """What was shown of several texts, the whole of which may change in any place.
+
+    `end`: the place of the text that it ends with. `is_exact`: it is the whole, to the letter. `is_replaced`:
+    the whole was shown in its place, and no update follows.
+    """
+
+    __slots__ = ("_compared", "end", "is_exact", "is_replaced")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.end = -1
+        self.is_exact, self.is_replaced = True, False
+        self._compared = 0  # characters that were compared again, beyond those that came
+
+    def extend(self, text: str, end: int) -> TextUpdate | None:
+        """Show `text` behind the rest; it belongs to the text at the place `end`."""
+        self.add(text)
+        self.end = end
+        return TextUpdate(text) if text else None
+
+    def add_text(self, text: str, place: int) -> TextUpdate | None:
+        """Show a text that begins, as a paragraph."""
+        return self.extend(_GAP + text if self.has_text else text, place)
+
+    def repeat(self, text: str, place: int) -> TextUpdate | None:
+        """The whole is now `text` alone, which repeats all that was shown: show what it adds."""
+        update = self.extend(missing_suffix(self.text, text) or "", place)
+        self.is_exact = self.text == text
+        return update
+
+    def is_repeated_by(self, text: str) -> bool:
+        """`text` repeats all that was shown, and may continue it."""
+        if len(text) < _LEAST_REPEATED and self.size <= _SHORT and normalize(text) == self.normalized:
+            return not (self.ending(1).isspace() or text[:1].isspace())
+        return self.has_text and len(text) >= self.size and missing_suffix(self.text, text) is not None
+
+    def follow(self, changes: _Changes, *, is_appended: bool) -> tuple[bool, TextUpdate | None]:
+        """Whether the changes only grow the whole at its end, and if so, the update. Nothing else is read."""
+        if not (self.is_exact or is_appended):
+            return False, None
+        end, more = self.end, list[str]()
+        for entry, old in sorted(changes, key=lambda change: change[0].place):
+            text, had_text = entry.text, bool(old) and not old.isspace()
+            if text == old or not (had_text or entry.has_text):
+                continue
+            if entry.place == end and had_text and text.startswith(old):
+                more.append(text[len(old) :])
+            elif entry.place > end and not had_text:
+                more += [_GAP if more or self.has_text else "", text]
+            else:
+                return False, None
+            end = entry.place
+        return True, self.extend("".join(more), end)
+
+    def compare(self, whole: str, end: int, size: int) -> TextUpdate | None:
+        """Show what `whole`, which ends with the text at the place `end`, has besides; or show it again.
+
+        `size`: the characters that came. A turn compares only so many others.
+        """
+        self._compared += max(0, self.size - size)
+        if whole.startswith(shown := self.text) and self._compared <= _MOST_COMPARED:
+            self.is_exact = True
+            return self.extend(whole[len(shown) :], end)
+        self.is_replaced = True
+        return TextUpdate(whole, replaces=True)
+
+
+class _Renames:
+    """Finds the keys under which renamed texts are known; servers rename artifacts.
+
+    To compare thousands with each other would take too long, so the comparisons of a turn are bounded.
+    """
+
+    def __init__(self) -> None:
+        self._comparisons = 0
+
+    def resolve(
+        self, snapshot: list[tuple[str, str]], entries: Mapping[str, _Entry]
+    ) -> Iterator[tuple[str, str]]:
+        """The texts of `snapshot`, each with the key of the entry that it continues, or with its own."""
+        others = dict[str, str]()
+        if any(key not in entries for key, _ in snapshot) and self._comparisons < _MOST_COMPARISONS:
+            keys = {key for key, _ in snapshot}
+            others = {
+                key: entry.normalized for key, entry in entries.items() if entry.has_text and key not in keys
+            }
+            self._comparisons += len(entries)
+        for key, text in snapshot:
+            old_key = key
+            if key not in entries and others and self._comparisons < _MOST_COMPARISONS:
+                normalized = normalize(text)
+                self._comparisons += len(others)
+                old_key = next((old for old, start in others.items() if normalized.startswith(start)), key)
+                if old_key != key:
+                    others[old_key] = normalized
+            yield old_key, text
 
 
 class KeyedText:
@@ -83,58 +185,49 @@ class KeyedText:
 
     def __init__(self, budget: int) -> None:
         self.budget, self.overflow, self.updates = budget, False, 0
-        self._texts: dict[str, _Text] = {}
-        self._spoken: set[_Text] = set()  # those with more than white space
-        self.shown = StringBuilder()
-        self._end = -1  # the place of the text that `_shown` ends with
-        self._is_exact = True  # what was shown is the whole, to the letter
-        self._is_replaced = False
-        self._size = self._run = self._compared = self._sought = 0
+        self.shown = ShownText()
+        self._entries: dict[str, _Entry] = {}
+        self._filled: set[_Entry] = set()  # entries with more than white space
+        self._renames = _Renames()
+        self._size = self._run = 0
         self._final: StringBuilder | None = None
 
     @property
     def whole(self) -> str:
         """The texts that are not blank, a blank line between them."""
-        return _GAP.join(text.text for text in self._texts.values() if text.has_text)
+        return _GAP.join(entry.text for entry in self._entries.values() if entry.has_text)
 
     @property
     def final(self) -> StringBuilder:
         """As `whole`, without what was set aside, equal texts once."""
         if self._final is None:
-            texts = [text for text in self._texts.values() if text.has_text]
-            once = dict[str, str]()
-            for text in [text for text in texts if text.run == self._run] or texts:
-                once.setdefault(text.normalized, text.text)
-            self._final = StringBuilder(_GAP.join(once.values()))
+            entries = [entry for entry in self._entries.values() if entry.has_text]
+            distinct = dict[str, str]()
+            for entry in [entry for entry in entries if entry.run == self._run] or entries:
+                distinct.setdefault(entry.normalized, entry.text)
+            self._final = StringBuilder(_GAP.join(distinct.values()))
         return self._final
 
     @property
     def has_text(self) -> bool:
-        return bool(self._spoken)
+        return bool(self._filled)
 
     @property
     def last_key(self) -> str:
-        return next(reversed(self._texts), "")
+        return next(reversed(self._entries), "")
 
     def has(self, key: str) -> bool:
-        return key in self._texts
+        return key in self._entries
 
     def text_of(self, key: str) -> str:
-        return self._texts[key].text if key in self._texts else ""
+        return self._entries[key].text if key in self._entries else ""
 
     def is_cut(self, key: str, text: str, most: int) -> bool:
-        """The text `key` and `text` are both short, and one sentence that was cut at a space."""
-        known = self._texts.get(key)
-        if known is None or not known.has_text or max(known.size, len(text)) > most:
+        """The text `key` and `text`, of `most` characters each, are one sentence that was cut at a space."""
+        entry = self._entries.get(key)
+        if entry is None or not entry.has_text or max(entry.size, len(text)) > most:
             return False
-        return not text.startswith(known.text) and is_cut(known.text, text)
-
-    def repeats(self, text: str) -> bool:
-        """`text` repeats all that was shown, and may continue it."""
-        shown = self.shown
-        if len(text) < _LEAST_REPEATED and shown.size <= _SHORT and normalize(text) == shown.normalized:
-            return not (shown.ending(1).isspace() or text[:1].isspace())
-        return shown.has_text and len(text) >= shown.size and missing_suffix(shown.text, text) is not None
+        return not text.startswith(entry.text) and is_cut(entry.text, text)
 
     def set_aside(self) -> None:
         """What came so far is not the answer, if anything follows."""
@@ -143,129 +236,75 @@ class KeyedText:
 
     def put(self, key: str, text: str, *, append: bool) -> TextUpdate | None:
         """Append to the text `key`, or replace it. None: nothing is to be shown."""
-        known = self._texts.get(key)
-        size = len(text) if append or known is None else len(text) - known.size
+        entry = self._entries.get(key)
+        size = len(text) if append or entry is None else len(text) - entry.size
         if self._size + size > self.budget:
             self.overflow = True
             return None
         self._size += size
         self.updates += 1
         self._final = None
-        if known is None:
+        if entry is None:
             return self._begin(key, text, is_whole=not append)
-        known.run = self._run
-        if append and known.place == self._end and not self._is_replaced:  # so it is with nearly every token
-            known.add(text)
-            self.shown.add(text)
+        shown = self.shown
+        entry.run = self._run
+        if append and entry.place == shown.end and not shown.is_replaced:  # so it is with nearly every token
+            entry.add(text)
+            shown.add(text)
             return TextUpdate(text) if text else None
-        old = "" if self._is_replaced else known.text
+        old = "" if shown.is_replaced else entry.text
         if append:
-            known.add(text)
+            entry.add(text)
         else:
-            known.set(text)
-        self._note(known)
-        return self._tell([(known, old)], len(text), is_appended=append)
+            entry.set(text)
+        self._note(entry)
+        return self._update([(entry, old)], len(text), is_appended=append)
 
     def snapshot(self, texts: Iterable[tuple[str, str]]) -> TextUpdate | None:
         """The texts are now these. Others stay, unless they are among these under new keys."""
-        named = list(texts)
-        size = sum(len(text) for _, text in named)
+        texts = list(texts)
+        size = sum(len(text) for _, text in texts)
         if size > self.budget:
             self.overflow = True  # a text cut short would pass for the answer
             return None
-        olds = dict[_Text, str]()
-        for key, text in self._with_known_keys(named):
-            known = self._texts.setdefault(key, _Text("", len(self._texts), self._run))
-            olds.setdefault(known, known.text)
-            self._size += len(text) - known.size
-            known.set(text)
-            self._note(known)
+        olds = dict[_Entry, str]()
+        for key, text in self._renames.resolve(texts, self._entries):
+            entry = self._entries.setdefault(key, _Entry("", len(self._entries), self._run))
+            olds.setdefault(entry, entry.text)
+            self._size += len(text) - entry.size
+            entry.set(text)
+            self._note(entry)
         self._final = None
-        return self._tell(olds.items(), size)
+        return self._update(olds.items(), size)
 
-    def _note(self, text: _Text) -> None:
-        if text.has_text:
-            self._spoken.add(text)
+    def _note(self, entry: _Entry) -> None:
+        if entry.has_text:
+            self._filled.add(entry)
         else:
-            self._spoken.discard(text)
-
-    def _with_known_keys(self, named: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The texts, each with the key under which its beginning is known: servers rename artifacts.
-
-        To compare thousands with each other would take too long.
-        """
-        others = dict[str, str]()
-        if any(key not in self._texts for key, _ in named) and self._sought < _MOST_SOUGHT:
-            keys = {key for key, _ in named}
-            others = {
-                key: text.normalized for key, text in self._texts.items() if text.has_text and key not in keys
-            }
-            self._sought += len(self._texts)
-        for key, text in named:
-            found = key
-            if key not in self._texts and others and self._sought < _MOST_SOUGHT:
-                sought = normalize(text)
-                self._sought += len(others)
-                found = next((old for old, known in others.items() if sought.startswith(known)), key)
-                if found != key:
-                    others[found] = sought
-            yield found, text
+            self._filled.discard(entry)
 
     def _begin(self, key: str, text: str, *, is_whole: bool) -> TextUpdate | None:
         """The whole grows by a new text, unless that repeats all that was shown."""
-        self._texts[key] = new = _Text(text, len(self._texts), self._run)
+        self._entries[key] = new = _Entry(text, len(self._entries), self._run)
         if not new.has_text:
             return None
-        self._spoken.add(new)
-        if self._is_replaced:
+        self._filled.add(new)
+        if self.shown.is_replaced:
             return None
-        if not is_whole or not self.repeats(text):
-            return self._grow(self._gap() + text, new.place)
-        more = missing_suffix(self.shown.text, text) or ""
-        self._spoken.remove(new)
-        for each in self._spoken:
+        if not is_whole or not self.shown.is_repeated_by(text):
+            return self.shown.add_text(text, new.place)
+        self._filled.remove(new)
+        for each in self._filled:
             each.set("")
-        self._spoken, self._size = {new}, len(text)
-        grown = self._grow(more, new.place)
-        self._is_exact = self.shown.text == text
-        return grown
+        self._filled, self._size = {new}, len(text)
+        return self.shown.repeat(text, new.place)
 
-    def _gap(self) -> str:
-        return _GAP if self.shown.has_text else ""
-
-    def _grow(self, text: str, place: int) -> TextUpdate | None:
-        self.shown.add(text)
-        self._end = place
-        return TextUpdate(text) if text else None
-
-    def _tell(
-        self, changes: Iterable[tuple[_Text, str]], size: int, *, is_appended: bool = False
-    ) -> TextUpdate | None:
-        """Show texts that changed, given with what they were. Growth at the end needs no look at the rest."""
-        if self._is_replaced:
+    def _update(self, changes: _Changes, size: int, *, is_appended: bool = False) -> TextUpdate | None:
+        """Show texts that changed; `size`: their characters. The whole is read only if it changed inside."""
+        if self.shown.is_replaced:
             return None
-        if not (self._is_exact or is_appended):
-            return self._show_again(size)
-        end, more = self._end, list[str]()
-        for text, old in sorted(changes, key=lambda change: change[0].place):
-            now, had_text = text.text, bool(old) and not old.isspace()
-            if now == old or not (had_text or text.has_text):
-                continue
-            if text.place == end and had_text and now.startswith(old):
-                more.append(now[len(old) :])
-            elif text.place > end and not had_text:
-                more += [_GAP if more else self._gap(), now]
-            else:
-                return self._show_again(size)
-            end = text.place
-        return self._grow("".join(more), end)
-
-    def _show_again(self, size: int) -> TextUpdate | None:
-        """Compare the whole with what was shown; `size` is that of the new text."""
-        shown, whole = self.shown.text, self.whole
-        self._compared += max(0, len(shown) - size)
-        if whole.startswith(shown) and self._compared <= _MOST_COMPARED:
-            self._is_exact = True
-            return self._grow(whole[len(shown) :], max((text.place for text in self._spoken), default=-1))
-        self._is_replaced = True
-        return TextUpdate(whole, replaces=True)
+        is_growth, update = self.shown.follow(changes, is_appended=is_appended)
+        if is_growth:
+            return update
+        end = max((entry.place for entry in self._filled), default=-1)
+        return self.shown.compare(self.whole, end, size)

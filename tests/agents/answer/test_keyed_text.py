@@ -195,7 +195,7 @@ def test_among_thousands_of_new_names_an_old_part_is_not_sought_for_ever(
 ) -> None:
     renamed = [(f"b{n}", f"Part {n}.") for n in range(10)]
     for most, told in ((1000, None), (0, TextUpdate("\n\n" + "\n\n".join(text for _, text in renamed)))):
-        monkeypatch.setattr(keyed_text, "_MOST_SOUGHT", most)
+        monkeypatch.setattr(keyed_text, "_MOST_COMPARISONS", most)
         text = pieces()
         text.snapshot([(f"a{n}", f"Part {n}.") for n in range(10)])
         assert text.snapshot(renamed) == told
