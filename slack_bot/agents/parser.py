@@ -271,7 +271,7 @@ class EventParser:
             answer.new_paragraph()
         if content.extras and not text:
             return events or [nothing("no text: it is shown below the answer")]
-        key, append = answer.find_key(artifact.artifact_id, artifact.name, text, append=append)
+        key, append = answer.pieces.find_key(artifact.artifact_id, artifact.name, text, append=append)
         if traits.is_answer:
             events += answer.artifact(key, text, traits.reason, append=append, marked=True)
         elif traits.is_aside:
@@ -289,7 +289,7 @@ class EventParser:
         """Where the agent does not say."""
         return self._dialect.append_by_default or (
             kind is ArtifactKind.ANSWER
-            and self._answer.goes_on(update.artifact, text, says_so=_is_chunk(update.metadata))
+            and self._answer.pieces.goes_on(update.artifact, text, says_so=_is_chunk(update.metadata))
         )
 
     def _traits(self, artifact: frames.Artifact) -> _Traits:

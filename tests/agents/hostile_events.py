@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinMethodType, FrameType
 from typing import Any
 
-from slack_bot.agents.answer.delta_detector import SnapshotMerger
+from slack_bot.agents.answer.snapshot_merger import SnapshotMerger
 from slack_bot.agents.parser import EventParser
 from slack_bot.agents.wire.frames import Frame, decode
 

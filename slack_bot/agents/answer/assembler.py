@@ -8,7 +8,7 @@ some turns (delivery.md 2).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -17,9 +17,10 @@ from ...text.markdown import ends_in_code, outside_code
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
 from ...turn.form import Form
 from ..wire.frames import Artifact
-from .delta_detector import GAP, ChunkJoiner, DeltaDetector
+from .delta_detector import GAP, DeltaDetector
 from .filters import TextFilter, filter_text
 from .keyed_text import KeyedText, TextUpdate
+from .pieces import ArtifactPieces, MessagePieces
 from .token_pace import BEFORE, TokenPace
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
@@ -31,7 +32,6 @@ _FEWEST_STEPS = 2
 _MOST_JUDGED = 8  # chunks of an artifact that are compared with status text shown before
 _TOO_MUCH = 4_000  # characters shown beside an answer, which was not even a quarter of all that was shown
 _LONGEST_QUESTION = 4_000  # characters
-_LONGEST_TOKEN = 80  # characters; a longer text that replaces another is no delta
 _SENTENCE_ENDS = (".", "!", "?", ":")
 _GLUED = re.compile(r"(?<=[.!?:])(?=##+ \S)")
 _HEADING = re.compile(r"##+(?!\S)|##+\Z")
@@ -64,26 +64,19 @@ class AnswerAssembler:
         self._has_lines = self._profile.get(ANSWER_FROM) == STATUS and self._profile.get(PACE) != _TOKENS
         self._waits = marker == "expected" or (marker == "auto" and self._profile.get(MARKER) == "yes")
         self._uses_filters = marker != "off"
-        self._max_chars = max_chars
         self._artifacts, self._statuses, self._replies = (KeyedText(max_chars) for _ in range(3))
         self._texts = {ARTIFACT: self._artifacts, STATUS: self._statuses, MESSAGE: self._replies}
-        self._detectors: dict[_Key, DeltaDetector] = {}
+        self.pieces, self._messages = ArtifactPieces(self._artifacts), MessagePieces(max_chars)
         self._filters: dict[_Key, TextFilter] = {}
         self._questions: dict[_Key, Form] = {}
         self._marked: set[_Key] = set()  # texts with a marker
         self._held = DeltaDetector(max_chars=max_chars)
         self._held_before_tool = ""
         self._has_asides = False  # not all of the held text may be the answer
-        self._joiner, self._message_joiner = ChunkJoiner(), ChunkJoiner()
-        self._last_name: str | None = ""  # None: what follows a tool call is a new text
-        self._last_message, self._ids_are_reused = "", False
-        self._begun: list[tuple[str, str]] = []  # ids and texts of artifacts, until an id comes again
-        self._has_joined = self._is_split = False  # some of them were joined; and should not have been
         self._live_source, self._status_runs, self._gap_due = "", 1, False
         self._pace = TokenPace()  # of the held text
         self._is_narrator = False  # status text that was shown was no answer
         self._judged = 0  # chunks of artifacts that came after status text was shown
-        self._delta_keys = set[str]()  # artifacts whose texts are deltas, though the agent does not say so
         self._seams: list[tuple[str, str]] = []  # texts between which a paragraph was put
 
     def assume(self, source: str) -> None:
@@ -121,48 +114,15 @@ class AnswerAssembler:
     def filter_text(self, text: str) -> str:
         return filter_text(text) if self._uses_filters else text
 
-    def goes_on(self, artifact: Artifact, text: str, *, says_so: bool) -> bool:
-        """`text` is a delta, though not appended: the event `says_so`, or it goes on within a sentence."""
-        key = artifact.artifact_id or artifact.name
-        if key not in self._delta_keys and (says_so or self._artifacts.is_cut(key, text, _LONGEST_TOKEN)):
-            self._delta_keys.add(key)
-        return key in self._delta_keys
-
     # -- text comes ------------------------------------------------------------------------------------------
-
-    def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
-        """The key of an artifact's text, and whether `text` appends. A chunk may have its own id."""
-        texts, key = self._artifacts, artifact_id or name
-        if texts.has(key):
-            if append and not self._ids_are_reused:
-                self._ids_are_reused = True
-                self._is_split = self._has_joined and bool(text.strip()) and self._begun[-1][0] != key
-            return key, append
-        before, last = texts.shown.ending(BEFORE) if texts.has_text else "", self._last_name
-        self._last_name = name
-        is_chunk = last is not None and not self._ids_are_reused and (append or not texts.shown.is_repeated_by(text))
-        joins = is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append)
-        if not self._ids_are_reused:
-            self._begun.append((key, text))
-            self._has_joined |= joins
-        return (texts.last_key, True) if joins else (key, append)
-
-    def _split(self) -> list[Event]:
-        """Chunks with ids of their own were the beginnings of several texts: an id came again."""
-        begun, self._begun, self._is_split = self._begun, [], False
-        return self.snapshot([(key, "", text) for key, text in begun])
 
     def artifact(
         self, key: str, text: str, reason: str, *, append: bool, marked: bool = False, held: bool = False
     ) -> list[Event]:
         """Text of an artifact. `marked`: the agent calls it its answer; `held`: it may be narration."""
-        events = self._split() if self._is_split else []
+        events = self.snapshot(self.pieces.split()) if self.pieces.is_split else []
         if not (marked or held):
-            detector = self._detectors.get((ARTIFACT, key))
-            if detector is None or not append:
-                self._detectors[ARTIFACT, key] = DeltaDetector(text, appends=True)
-            else:
-                text, append = detector.take(text)
+            text, append = self.pieces.detect(key, text, append=append)
         return events + self._take(ARTIFACT, key, text, reason, append=append, marked=marked, held=held)
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
@@ -205,14 +165,7 @@ class AnswerAssembler:
 
     def message(self, message_id: str, text: str, *, live: bool) -> list[Event]:
         """Text of a message. `live`: it may be shown."""
-        texts, key = self._replies, message_id or "message"
-        before = texts.shown.ending(BEFORE) if texts.has_text else ""
-        is_new = (MESSAGE, key) not in self._detectors
-        if is_new and self._message_joiner.joins("", "", before, text, over_lines=True):
-            key = self._last_message
-        self._last_message = key
-        detector = self._detectors.setdefault((MESSAGE, key), DeltaDetector(max_chars=self._max_chars))
-        fresh, append = detector.take(text)
+        key, fresh, append = self._messages.take(message_id, text, self._replies)
         live_source = self._live_source
         events = self._take(MESSAGE, key, fresh, "a message in place of a task", append=append)
         if live:
@@ -235,7 +188,7 @@ class AnswerAssembler:
         self._has_asides = False
         self._held.restart()
         self._pace.restart()
-        self._last_name = None
+        self.pieces.end_text()
         self._status_runs += 1
         self._gap_due = bool(self._live_source)
         if narrates:
@@ -246,34 +199,20 @@ class AnswerAssembler:
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The task's artifacts by now: id, name, raw text. A blank one takes back what came under its id."""
-        found = ((key, raw, self._in_task(key, raw)) for key, raw in self._joined(artifacts))
+        found = ((key, raw, self._in_task(key, raw)) for key, raw in self.pieces.join(artifacts))
         texts = [(key, text) for key, raw, text in found if text or not raw]
         if not texts:
             return []
-        self._detectors |= {(ARTIFACT, key): DeltaDetector(text, appends=True) for key, text in texts}
+        self.pieces.restart(texts)
         return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
 
     def _in_task(self, key: str, raw: str) -> str:
         """The text of the task's artifact; all the deltas where the agent's server kept the last one only."""
-        streamed = self._artifacts.text_of(key) if key in self._delta_keys else ""
+        streamed = self.pieces.deltas_of(key)
         if raw and streamed.endswith(raw):  # before the filters, which would take it for a beginning
             return streamed
         text = self.mend(self._filtered(key, raw))
         return streamed if text and streamed.endswith(text) else text
-
-    def _joined(self, artifacts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
-        """Key and text of the artifacts, chunks put together."""
-        key, last, texts = "", "", list[str]()
-        for artifact_id, name, text in artifacts:
-            is_known = self._ids_are_reused or self._artifacts.has(artifact_id)
-            if texts and (is_known or not self._joiner.joins(name, last, texts[-1][-BEFORE:], text)):
-                yield key, "".join(texts)
-                texts = []
-            key = key if texts else artifact_id or name
-            texts.append(text)
-            last = name
-        if texts:
-            yield key, "".join(texts)
 
     # -- through the filters, to be shown or held ------------------------------------------------------------
 
@@ -397,9 +336,8 @@ class AnswerAssembler:
 
     def close(self) -> None:
         """Nothing follows: the detectors and the filters release what they held."""
-        for (source, key), detector in self._detectors.items():
-            if rest := detector.take_held():
-                self._take(source, key, rest, "the end", append=True)
+        for key, rest in self._messages.take_held():
+            self._take(MESSAGE, key, rest, "the end", append=True)
         key = f"status {self._status_runs}"
         if (rest := self._held.take_held()) and self._statuses.has(key):
             self._take(STATUS, key, rest, "the end", append=True)

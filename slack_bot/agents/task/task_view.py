@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from ...settings.models import AgentSettings
 from ...turn import events
-from ..answer.delta_detector import SnapshotMerger
+from ..answer.snapshot_merger import SnapshotMerger
 from ..parser import EventParser
 from ..wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState, Unknown
 from ..wire.transport import LARGE, offload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -10,18 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.agents.answer.delta_detector import ChunkJoiner, DeltaDetector, SnapshotMerger, stored_text
-from slack_bot.agents.wire.frames import (
-    AgentMessage,
-    Artifact,
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Part,
-    Snapshot,
-    StatusUpdate,
-    TaskState,
-)
+from slack_bot.agents.answer.delta_detector import AppendDetector, DeltaDetector, stored_text
+from slack_bot.agents.wire.frames import Artifact, Part
 from tests.examples import examples
 
 FOX = "The quick brown fox jumps. It is quick."
@@ -31,8 +22,8 @@ WORDS = re.findall(r"\S+\s*", FOX)
 class Reader:
     """What a reader sees of a source, and how often it was told again."""
 
-    def __init__(self, *, appends: bool = False, max_chars: int = 10_000) -> None:
-        self.detector = DeltaDetector(appends=appends, max_chars=max_chars)
+    def __init__(self, *, max_chars: int = 10_000) -> None:
+        self.detector = DeltaDetector(max_chars=max_chars)
         self.text, self.retold = "", 0
 
     def take(self, *texts: str, by_line: bool = False) -> tuple[str, int]:
@@ -44,33 +35,44 @@ class Reader:
         return self.text, self.retold
 
 
-def appended(*texts: str) -> tuple[str, int]:
-    return Reader(appends=True).take(*texts)
-
-
 def sent(*texts: str) -> tuple[str, int]:
     return Reader().take(*texts)
+
+
+def appended(*texts: str) -> tuple[str, int]:
+    detector, shown, retold = AppendDetector(), "", 0
+    for text in texts:
+        more, append = detector.take(text)
+        shown = shown + more if append else more
+        retold += not append
+    assert shown == detector.text
+    return shown, retold
+
+
+WAYS = pytest.mark.parametrize("add_up", [sent, appended])
 
 
 # -- any source
 
 
-@pytest.mark.parametrize("appends", [False, True])
-def test_deltas_are_added_up(appends: bool) -> None:
-    assert Reader(appends=appends).take(*WORDS) == (FOX, 0)
-    assert Reader(appends=appends).take("", "a", "") == ("a", 0)
+@WAYS
+def test_deltas_are_added_up(add_up: Callable[..., tuple[str, int]]) -> None:
+    assert add_up(*WORDS) == (FOX, 0)
+    assert add_up("", "a", "") == ("a", 0)
 
 
-@pytest.mark.parametrize("appends", [False, True])
-def test_growing_snapshots_are_the_last_one_and_nothing_is_told_again(appends: bool) -> None:
-    assert Reader(appends=appends).take(*accumulate(WORDS)) == (FOX, 0)
-    assert Reader(appends=appends).take("你", "你好", "你好啊") == ("你好啊", 0)
+@WAYS
+def test_growing_snapshots_are_the_last_one_and_nothing_is_told_again(
+    add_up: Callable[..., tuple[str, int]],
+) -> None:
+    assert add_up(*accumulate(WORDS)) == (FOX, 0)
+    assert add_up("你", "你好", "你好啊") == ("你好啊", 0)
 
 
-@pytest.mark.parametrize("appends", [False, True])
-def test_deltas_and_then_the_whole_is_the_whole(appends: bool) -> None:
-    assert Reader(appends=appends).take(*WORDS, FOX) == (FOX, 0)
-    assert Reader(appends=appends).take(*WORDS[:3], FOX, " Yes.") == (FOX + " Yes.", 0)
+@WAYS
+def test_deltas_and_then_the_whole_is_the_whole(add_up: Callable[..., tuple[str, int]]) -> None:
+    assert add_up(*WORDS, FOX) == (FOX, 0)
+    assert add_up(*WORDS[:3], FOX, " Yes.") == (FOX + " Yes.", 0)
 
 
 @st.composite
@@ -108,9 +110,7 @@ def test_however_a_text_is_cut_and_sent_it_is_the_text(case: tuple[str, list[tup
 def test_appended_texts_of_any_kind_are_the_text_once_two_deltas_were_seen(
     case: tuple[str, list[tuple[str, str]]],
 ) -> None:
-    reader = Reader(appends=True)
-    reader.take("Here is ", "the text: ", *(each for _, each in case[1]))
-    assert (reader.text, reader.retold) == (case[0], 0)
+    assert appended("Here is ", "the text: ", *(each for _, each in case[1])) == (case[0], 0)
 
 
 @examples(1_000)
@@ -158,7 +158,7 @@ def test_appended_snapshots_that_begin_with_a_letter_are_found_later() -> None:
 
 
 def test_a_beginning_that_was_known_counts_too() -> None:
-    detector = DeltaDetector("The fox", appends=True)
+    detector = AppendDetector("The fox")
     assert [detector.take(text) for text in ("The fox ran", "The fox ran.")] == [(" ran", True), (".", True)]
 
 
@@ -256,271 +256,6 @@ def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
     lines = ("Reading it.", "Writing it.", "and so on.")
     assert Reader().take(*lines, by_line=True) == ("Reading it.\n\nWriting it.and so on.", 0)
     assert sent(*lines) == ("".join(lines), 0)
-
-
-# -- chunks under ids of their own
-
-
-def test_after_one_chunk_all_that_follows_is_a_chunk() -> None:
-    joiner = ChunkJoiner()
-    assert not joiner.joins("", "", "Oslo", "Bergen")
-    assert joiner.joins("", "", "The ", "quick")
-    assert joiner.joins("", "", "mill", "Then")
-    assert joiner.joins("", "", "mill.", "\n\n")
-    assert not joiner.joins("", "", "", "quick")
-    assert not joiner.joins("", "", "quick", "")
-
-
-def test_a_sentence_right_behind_another_is_another_answer() -> None:
-    joiner = ChunkJoiner()
-    assert joiner.joins("", "", "The ", "quick")
-    assert not joiner.joins("", "", "fox.", "Second thoughts")
-    assert joiner.joins("", "", "3.", "14")
-
-
-def test_only_chunks_of_one_name_are_one_text_and_numbers_are_no_names() -> None:
-    joiner = ChunkJoiner()
-    assert not joiner.joins("details", "summary", "The ", "quick")
-    assert joiner.joins("result", "result", "The ", "quick")
-    assert not joiner.joins("sources", "result", "brown", " fox")
-    assert joiner.joins("12", "11", "The ", "quick")
-
-
-def test_what_the_agent_appends_may_go_on_over_a_line_end() -> None:
-    assert ChunkJoiner().joins("a", "b", "a line\n", "another", over_lines=True)
-    assert not ChunkJoiner().joins("", "", "a line\n", "another")
-    assert not ChunkJoiner().joins("a", "b", "All is well.", "Another", over_lines=True)
-
-
-PHRASES = st.lists(st.text("abc", min_size=1, max_size=5), min_size=2, max_size=9).map(" ".join)
-
-
-@given(PHRASES, st.sampled_from([r"\S+ ?", r" ?\S+", r"[^ ]{1,3}| "]))
-def test_words_cut_anywhere_are_one_text(said: str, cut: str) -> None:
-    joiner, text = ChunkJoiner(), ""
-    for chunk in re.findall(cut, said):
-        assert not text or joiner.joins("n", "n", text[-32:], chunk)
-        text += chunk
-    assert text == said
-
-
-ANSWER, NARRATION = {"is_final_answer": True}, {"is_narration": True}
-BOTH = {**ANSWER, **NARRATION}
-
-
-def artifact(text: str, **metadata: Any) -> Artifact:
-    return Artifact("a", "streaming_result", parts=(Part(text=text),), metadata=metadata)
-
-
-def chunk(text: str, *, append: bool = True, **metadata: Any) -> ArtifactUpdate:
-    return ArtifactUpdate(artifact(text, **metadata), "t", "c", append)
-
-
-def said(text: str, message_id: str, role: str = "agent") -> AgentMessage:
-    return AgentMessage(message_id, role, (Part(text=text),))
-
-
-def status(text: str, message_id: str, state: TaskState = TaskState.WORKING) -> StatusUpdate:
-    return StatusUpdate("t", "c", state, said(text, message_id))
-
-
-def task(*artifacts: Artifact, state: TaskState = TaskState.WORKING, **rest: Any) -> Snapshot:
-    return Snapshot("t", "c", state, artifacts=artifacts, **rest)
-
-
-def streamed(*frames: Frame, in_statuses: bool | None = False) -> SnapshotMerger:
-    merger = SnapshotMerger(in_statuses=in_statuses)
-    for frame in frames:
-        merger.on_frame(frame)
-    return merger
-
-
-def artifacts_of(frames: list[Frame]) -> list[tuple[str, dict[str, Any]]]:
-    last = frames[-1]
-    assert isinstance(last, Snapshot)
-    return [(each.text, dict(each.metadata)) for each in last.artifacts]
-
-
-# -- artifacts
-
-
-def test_an_artifact_that_says_nothing_of_its_text_is_left_as_it_is() -> None:
-    assert artifacts_of(streamed(chunk("one ")).merge(task(artifact("one two")))) == [("one two", {})]
-
-
-def test_a_pure_answer_is_left_as_it_is() -> None:
-    merger = streamed(chunk("one ", **ANSWER))
-    assert artifacts_of(merger.merge(task(artifact("one two", **ANSWER)))) == [("one two", ANSWER)]
-
-
-def test_narration_before_the_answer_is_taken_off_again_and_again() -> None:
-    merger = streamed(chunk("hm ", append=False, **NARRATION), chunk("one ", **ANSWER))
-    assert artifacts_of(merger.merge(task(artifact("hm one two ", **BOTH)))) == [("one two ", ANSWER)]
-    assert artifacts_of(merger.merge(task(artifact("hm one two three", **NARRATION)))) == [
-        ("one two three", ANSWER)
-    ]
-
-
-def test_what_nobody_can_tell_apart_is_left_for_the_final_result() -> None:
-    mixed = task(artifact("hm one two", **BOTH))
-    assert artifacts_of(streamed().merge(mixed)) == []
-    assert artifacts_of(streamed(chunk("hm ", **NARRATION)).merge(mixed)) == []
-    assert artifacts_of(streamed(chunk("other ", **NARRATION), chunk("o", **ANSWER)).merge(mixed)) == []
-
-
-def test_an_artifact_that_was_begun_anew_is_what_was_heard_since() -> None:
-    merger = streamed(chunk("hm ", **NARRATION), chunk("one ", append=False, **ANSWER))
-    assert artifacts_of(merger.merge(task(artifact("one two", **ANSWER)))) == [("one two", ANSWER)]
-
-
-# -- statuses
-
-
-def test_a_status_message_that_was_heard_is_not_said_again() -> None:
-    merger = streamed(status("one ", "1"))
-    assert merger.merge(task(message=said("one ", "1"))) == [task()]
-    assert merger.merge(task(message=said("two ", "2"))) == [task(message=said("two ", "2"))]
-    assert merger.merge(task(message=said("two ", "2"))) == [task()]
-
-
-def test_the_last_word_of_a_task_is_always_said() -> None:
-    merger = streamed(status("one ", "1"))
-    for state in (TaskState.COMPLETED, TaskState.INPUT_REQUIRED):
-        over = task(message=said("one ", "1"), state=state)
-        assert merger.merge(over) == [over]
-
-
-def test_what_was_said_between_stands_in_the_history() -> None:
-    merger = streamed(status("one ", "1"))
-    history = (said("hi", "q", "user"), said("one ", "1"), said("two ", "2"), said("three ", "3"))
-    found = merger.merge(task(history=history, message=said("four", "4")))
-    assert [frame.message.text for frame in found if isinstance(frame, StatusUpdate) and frame.message] == [
-        "two ",
-        "three ",
-    ]
-    assert merger.merge(task(history=history, message=said("four", "4"))) == [task(history=history)]
-
-
-def test_a_history_is_no_status_where_none_was_heard() -> None:
-    whole = task(history=(said("one ", "1"),))
-    assert streamed().merge(whole) == [whole]
-    assert streamed(status("other", "9")).merge(whole) == [whole]
-    found = streamed(in_statuses=True).merge(whole)
-    assert [type(frame) for frame in found] == [StatusUpdate, Snapshot]
-
-
-def test_tokens_in_the_history_of_a_new_task_were_its_status_whatever_the_order() -> None:
-    def texts(*history: AgentMessage) -> list[str]:
-        frames = streamed(in_statuses=None).merge(task(history=history))
-        return [frame.message.text for frame in frames if isinstance(frame, StatusUpdate) and frame.message]
-
-    asked = said("q", "0", "user")
-    tokens = [said(word, word) for word in ("The ", "quick ", "brown ", "fox")]
-    assert texts(asked, *tokens) == texts(*reversed(tokens), asked) == ["The ", "quick ", "brown ", "fox"]
-    assert texts(asked, said("Searching the docs.", "1"), said("It is here.", "2")) == []
-
-
-@pytest.mark.parametrize("seen", [1, 2, 3, 4])
-def test_a_task_that_is_read_at_its_first_tokens_loses_none_of_them(seen: int) -> None:
-    tokens = [said(word, word) for word in ("The ", "quick ", "brown ", "fox ", "it ", "is.")]
-
-    def texts(*history: AgentMessage, **rest: Any) -> list[str]:
-        *statuses, last = merger.merge(task(history=history, **rest))
-        assert isinstance(last, Snapshot)
-        told = [each.message for each in (*statuses, last) if isinstance(each, StatusUpdate | Snapshot)]
-        return [message.text for message in told if message is not None]
-
-    merger = streamed(in_statuses=None)
-    first = texts(*tokens[: seen - 1], message=tokens[seen - 1])
-    assert [*first, *texts(*tokens)] == [each.text for each in tokens]
-
-
-def test_a_first_word_alone_may_be_the_beginning_of_a_message_that_grows() -> None:
-    """agno: the pieces of one message have one id, and the task holds what there is of it."""
-    merger = streamed(in_statuses=None)
-    first = task(history=(said("The ", "1"),))
-    assert merger.merge(first) == [first]
-
-
-def test_a_narration_behind_another_one_is_told_at_once() -> None:
-    merger, searching = streamed(in_statuses=None), said("Searching the docs.", "1")
-    reading = task(history=(searching,), message=said("Reading them.", "2"))
-    assert merger.merge(reading) == [reading]
-
-
-# -- messages
-
-
-def reply(text: str, message_id: str = "m") -> MessageReply:
-    return MessageReply(said(text, message_id))
-
-
-def test_a_message_in_pieces_is_whole_in_the_history() -> None:
-    merger = streamed(reply("one "), reply("two "))
-    history = (said("one two three", "other"),)
-    assert merger.merge(task(history=history)) == [reply("one two three"), task(history=history)]
-    assert merger.merge(task(history=history)) == [task(history=history)]
-
-
-def test_a_message_that_is_said_ever_longer() -> None:
-    merger = streamed(reply("one "), reply("one two "), reply("one two "))
-    assert merger.merge(task(history=(said("one two three", "m"),)))[0] == reply("one two three")
-
-
-def test_another_message_is_another() -> None:
-    merger = streamed(reply("one", "1"), reply("two ", "2"), MessageReply(said("mine", "3", "user")))
-    assert merger.merge(task(history=(said("two three", "2"),)))[0] == reply("two three", "2")
-    assert streamed(reply("one")).merge(task(history=(said("two", "m"),))) == [
-        task(history=(said("two", "m"),))
-    ]
-
-
-# -- a task that was there before
-
-
-def test_what_stood_there_before_the_turn_is_not_said_again() -> None:
-    merger = streamed()
-    merger.set_baseline(task(artifact("before "), history=(said("hm", "1"),), message=said("Which?", "2")))
-    whole = task(artifact("before "), history=(said("hm", "1"), said("Which?", "2")))
-    assert artifacts_of(merger.merge(whole)) == []
-    assert len(merger.merge(whole)) == 1
-    assert artifacts_of(merger.merge(task(artifact("before and since")))) == [("and since", {})]
-    assert artifacts_of(merger.merge(task(artifact("replaced")))) == [("replaced", {})]
-
-
-def test_data_that_came_with_or_without_text_to_what_stood_there_before_is_kept() -> None:
-    old, new = Part(data=[1], has_data=True), Part(data=[2], has_data=True)
-
-    def stored(*parts: Part, **metadata: Any) -> Snapshot:
-        return task(Artifact("a", "answer", parts=parts, metadata=metadata))
-
-    def parts_of(whole: Snapshot) -> list[Part]:
-        return [
-            part
-            for each in merger.merge(whole)
-            if isinstance(each, Snapshot)
-            for part in each.artifacts[0].parts
-        ]
-
-    merger = streamed()
-    merger.set_baseline(stored(Part(text="before "), old))
-    assert parts_of(stored(Part(text="before "), old, new)) == [new]
-    assert parts_of(stored(Part(text="before "), old, Part(text="since"), new)) == [Part(text="since"), new]
-    merger = streamed(chunk("hm ", is_narration=True), chunk("yes", is_final_answer=True))
-    whole = stored(Part(text="hm yes"), new, is_narration=True, is_final_answer=True)
-    assert parts_of(whole) == [Part(text="yes"), new]
-
-
-def test_what_was_said_anew_is_this_turn_s_though_it_is_the_same() -> None:
-    merger = streamed()
-    merger.set_baseline(task(artifact("same")))
-    merger.on_frame(chunk("same", append=False))
-    assert artifacts_of(merger.merge(task(artifact("same")))) == [("same", {})]
-
-
-def test_a_status_message_without_text_is_left_as_it_is() -> None:
-    silent = task(message=said("", "1"))
-    assert streamed().merge(silent) == [silent]
 
 
 # -- the text of an artifact
