@@ -29,7 +29,7 @@ from ..http_client import AsyncClient, Cookies
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from ..turn.record import Introduction
-from .answer.assembler import PROFILE_KEYS
+from .answer.habits import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
 from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire

@@ -28,7 +28,8 @@ from ..turn.events import (
 from ..turn.extras import Extra, Source, key_of
 from ..turn.form import Form
 from ..turn.json_values import text_of
-from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
+from .answer.answer_sources import ARTIFACT, MESSAGE, STATUS, nothing
+from .answer.assembler import AnswerAssembler
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
 from .answer.partial_artifacts import PartialArtifacts
@@ -106,13 +107,17 @@ class EventParser:
     @property
     def has_replied(self) -> bool:
         """A message came, and nothing of any task."""
-        of_a_task = self._has_task or self._answer.has_artifacts or self.state is not frames.TaskState.UNKNOWN
+        of_a_task = (
+            self._has_task
+            or self._answer.sources.artifacts.has_text
+            or self.state is not frames.TaskState.UNKNOWN
+        )
         return self._replied and not of_a_task
 
     @property
     def answers_in_status(self) -> bool | None:
         """The agent's working-status text is taken for its answer; None: it may yet be."""
-        return self._answer.in_statuses
+        return self._answer.habits.in_statuses
 
     @property
     def asks(self) -> bool:
@@ -125,9 +130,9 @@ class EventParser:
 
     def feed(self, frame: frames.Frame) -> list[Event]:
         """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
-        if self._auto and (found := detect_dialect(RECOGNISED, frame, self._answer.has_taken)):
+        if self._auto and (found := detect_dialect(RECOGNISED, frame, self._answer.sources.artifacts)):
             self._dialect, self._auto, self._last = found, False, None
-            self._answer.assume(found.answer_source)
+            self._answer.habits.assume(found.answer_source)
         events = self._learn_ids(frame)
         if sources := sources_of(frame):
             events += self._cite(sources)
@@ -147,7 +152,7 @@ class EventParser:
                 events.append(nothing(f"unknown event {kind!r}"))
             case _:
                 assert_never(frame)
-        if self._answer.overflow:
+        if self._answer.sources.overflow:
             raise BadAgentData("the agent's text exceeds agent.max_turn_chars", safe=ANSWER_TOO_LARGE)
         return events
 
@@ -155,13 +160,13 @@ class EventParser:
         """Nothing more comes: the best answer, unless the agent named a final one."""
         self._answer.close()
         events: list[Event] = []
-        if self._form is None and (form := self._answer.question) is not None:
+        if self._form is None and (form := self._answer.filters.question) is not None:
             self._form = form
             events.append(InputRequired(form, reason="the answer's envelope asks"))
         if not self._final_text:
             text, origin = next((each for each in self._candidates() if each[0].strip()), ("", ""))
             if text:
-                self._final_text = text = self._answer.mend(text)
+                self._final_text = text = self._answer.paragraphs.mend(text)
                 events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
         return [*events, *self._attached()]
 
@@ -216,8 +221,8 @@ class EventParser:
         """Texts that may be the answer, the best first, and where they are from."""
         failed = self.state.is_terminal and self.state is not frames.TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
-        by_settings = answer.text(answer.trusted) if answer.by_settings else ""
-        if answer.trusted != ARTIFACT:
+        by_settings = answer.text(answer.habits.trusted) if answer.habits.by_settings else ""
+        if answer.habits.trusted != ARTIFACT:
             by_settings = without(by_settings, reason)
         ranked = [
             (by_settings, "the source that the settings name"),
@@ -242,7 +247,7 @@ class EventParser:
 
         An agent that repeats its texts there knows nothing of the paragraphs that were put between them.
         """
-        ending = self._answer.mend(self._ending_message)
+        ending = self._answer.paragraphs.mend(self._ending_message)
         is_there = self.state is frames.TaskState.COMPLETED and answer.strip() and ending.strip()
         if not is_there or contains_letters(answer, preview(ending)):
             return answer, "artifacts"
@@ -277,7 +282,7 @@ class EventParser:
         elif traits.is_aside:
             events.append(Narrated(text, replaces=not append, reason=f"is_narration on {kind}"))
         elif kind is ArtifactKind.THOUGHT or content.calls_a_tool:
-            answer.keep(text, append=append, aside=True)
+            answer.held.keep(text, append=append, aside=True)
             events.insert(0, Narrated(text, replaces=not append, reason=f"said on the way, {kind}"))
         elif kind is ArtifactKind.STREAM:
             events += self._unmarked(traits, text, key, append=append)
@@ -305,19 +310,21 @@ class EventParser:
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
         dialect, answer = self._dialect, self._answer
-        is_leak = dialect.leak.search(text) is not None and not answer.in_envelope(key, text)
+        is_leak = dialect.leak.search(text) is not None and not answer.filters.is_in_envelope(
+            ARTIFACT, key, text
+        )
         self._leaked = self._leaked or is_leak
         if is_leak or dialect.noise.search(text):
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        held = not (self._trusts_unmarked or answer.has_artifacts)
+        held = not (self._trusts_unmarked or answer.sources.artifacts.has_text)
         text = "" if held and self._leaked else text
         return answer.artifact(key, text, traits.reason, append=append, held=held)
 
     @property
     def _trusts_unmarked(self) -> bool:
-        return self._dialect.live or self._answer.trusted == ARTIFACT
+        return self._dialect.live or self._answer.habits.trusted == ARTIFACT
 
     def _no_text(
         self, artifact: frames.Artifact, kind: ArtifactKind, update: frames.ArtifactUpdate
@@ -348,7 +355,7 @@ class EventParser:
         return [Narrated(artifact.text, passing=True, reason=f"artifact {artifact.name!r} is not shown")]
 
     def _result(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
-        text = self._answer.mend(result_text(artifact))
+        text = self._answer.paragraphs.mend(result_text(artifact))
         form = forms.form_in(artifact.parts)
         is_sub_agents = self._dialect.is_sub_agents(artifact.metadata)
         if kind is not ArtifactKind.COMPLETE and not is_sub_agents:
@@ -395,7 +402,7 @@ class EventParser:
         if state.is_terminal:
             self._keep_extras("the terminal status message", content.extras)
             text = message.text if message else ""
-            self._ending_message = self._answer.filter_text(text)
+            self._ending_message = self._answer.filters.filter_whole(text)
             self._ending_whole = content.text if len(content.text) > len(text) else ""
             return [TaskEnded(TaskEnd(state.value), text, reason="task state")]
         if message is not None and (agent := parts.handoff_to(message.metadata)):
@@ -416,10 +423,10 @@ class EventParser:
         prompt = message.text if message else ""
         found, said = None, message or frames.AgentMessage()
         if message is not None:
-            found = forms.question_in(message.parts, prompt, self._answer.told, message.metadata)
-        if found is not None and not found.fields and self._answer.contains(prompt):
+            found = forms.question_in(message.parts, prompt, self._answer.sources.shown_end, message.metadata)
+        if found is not None and not found.fields and self._answer.sources.have_artifact(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
-        known = self._form or self._answer.question
+        known = self._form or self._answer.filters.question
         if known is not None and (found is None or found == Form(found.prompt)):
             prompt = found.prompt if found is not None else prompt
             url = "" if "://" in prompt else known.url  # a new link is in the words
@@ -432,7 +439,7 @@ class EventParser:
 
     def _snapshot(self, task: frames.Snapshot) -> list[Event]:
         self._has_task = True
-        self._history = self._answer.filter_text(parts.last_message(task.history)) or self._history
+        self._history = self._answer.filters.filter_whole(parts.last_message(task.history)) or self._history
         answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
@@ -453,7 +460,7 @@ class EventParser:
         """An artifact of a task that is not its answer."""
         if kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
             text = "" if self._leaked else result_text(artifact)
-            self._answer.keep(text, append=False, aside=kind is ArtifactKind.THOUGHT)
+            self._answer.held.keep(text, append=False, aside=kind is ArtifactKind.THOUGHT)
             return []
         if kind in _RESULTS:
             return self._result(artifact, kind)
@@ -493,8 +500,10 @@ class EventParser:
         content = parts.extract_content(message.parts, message.metadata, keeps_extras=True)
         self._keep_extras(message.message_id or "message", content.extras, append=not content.extras)
         self._replied = True
-        instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
-        live = instead or self._answer.trusted == MESSAGE
+        instead = not (
+            self._has_task or self._dialect.replies_are_fallback or self._answer.sources.artifacts.has_text
+        )
+        live = instead or self._answer.habits.trusted == MESSAGE
         return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]
 
 
@@ -503,3 +512,9 @@ def _is_chunk(metadata: frames.Metadata) -> bool:
     return bool(metadata) and (
         parts.is_true(metadata, "partial") or text_of(metadata.get("object_type")).endswith(parts.DELTA_TYPE)
     )
+
+
+def without(text: str, reason: str) -> str:
+    """`text` without the reason of a failure at its end; some frameworks send it as working status too."""
+    text_end, reason = text.rstrip(), reason.strip()
+    return text_end.removesuffix(reason).rstrip() if reason and text_end.endswith(reason) else text

@@ -35,7 +35,7 @@ _LEAST_LINKS = 2
 _UNBOUNDED = 2**62
 
 
-class Deltas:
+class TextDeltas:
     """What came of one text, piece by piece; at most `max_chars` characters.
 
     `size`: the characters, `steps`: the pieces, and those of the texts that it replaced.
@@ -69,9 +69,9 @@ class Deltas:
             self.steps += 1
         return text
 
-    def merged(self, count: int, text: str) -> "Deltas":
+    def merged(self, count: int, text: str) -> "TextDeltas":
         """The same with `text` in place of the last `count` pieces."""
-        return Deltas([*self._deltas[:-count], text], max_chars=self.max_chars)
+        return TextDeltas([*self._deltas[:-count], text], max_chars=self.max_chars)
 
     def begins_line(self, size: int) -> bool:
         """The last `size` characters follow a sentence or a line end, or nothing is before them."""
@@ -192,7 +192,7 @@ class SnapshotChain:
         """What is held may be the beginning of another text, with which `text` goes on."""
         return bool(self._held) and self.is_apart and self.goes_on_with(text)
 
-    def is_proven_by(self, text: str, deltas: Deltas) -> bool:
+    def is_proven_by(self, text: str, deltas: TextDeltas) -> bool:
         """`text`, with which the chain behind `deltas` goes on, does not do so by chance.
 
         Within a line a word may well be said twice.
@@ -210,9 +210,9 @@ class AppendDetector:
     __slots__ = ("_deltas", "_doubted", "_links", "_series", "_worded_links")
 
     def __init__(self, text: str = "") -> None:
-        self._start(Deltas([text]))
+        self._start(TextDeltas([text]))
 
-    def _start(self, deltas: Deltas) -> None:
+    def _start(self, deltas: TextDeltas) -> None:
         self._deltas, self._series = deltas, SnapshotSeries()
         self._doubted: list[str] = []  # the texts as they came, while it is open what they are
         self._links = self._worded_links = 0  # deltas in a row that begin with the one before
@@ -233,10 +233,10 @@ class AppendDetector:
             if self._is_snapshot(text):
                 return deltas.add(text[size:]), True
         elif self._doubted:
-            return self._retell(Deltas([*self._doubted, text]))
+            return self._retell(TextDeltas([*self._doubted, text]))
         return self._take_delta(text)
 
-    def _retell(self, deltas: Deltas) -> tuple[str, bool]:
+    def _retell(self, deltas: TextDeltas) -> tuple[str, bool]:
         self._start(deltas)
         return deltas.text, False
 
@@ -281,7 +281,7 @@ class DeltaDetector:
 
     def restart(self, *texts: str, steps: int = 0) -> None:
         """Forget all, and begin with these texts. `steps` were made before."""
-        self._deltas = Deltas(texts, max_chars=self._max_chars, steps=steps)
+        self._deltas = TextDeltas(texts, max_chars=self._max_chars, steps=steps)
         self._snapshots = 0  # in a row
         self._doubted: list[str] = []  # the texts as they came, while it is open what they are
         self._chain, self._series = SnapshotChain(), SnapshotSeries()

@@ -64,7 +64,7 @@ class TextFilter:
     """All filters in a row, or none unless `is_on`, for one stream of raw text.
 
     What comes out is in two parts: before the marker, and behind it. `question`: what the envelope asks.
-    `holds_aside`: the text is not taken for the answer.
+    `is_held`: the text is not taken for the answer.
     """
 
     def __init__(self, *, is_on: bool = True) -> None:
@@ -72,7 +72,7 @@ class TextFilter:
         self.envelope = JsonContentFilter()
         self.marker = MarkerFilter()
         self.question: Form | None = None
-        self.holds_aside = False
+        self.is_held = False
         self._is_on = is_on
         self._passes_all = self.envelope.is_plain = not is_on
 
@@ -102,6 +102,68 @@ class TextFilter:
         else:
             rest += "\n\n".join(filter(None, [as_markdown(data.get("content")), more]))
         return self.marker.feed(rest, is_end=True)
+
+
+class TextFilters:
+    """The filters of each text, by its source and key, and the few texts in which they found something.
+
+    `marked`: the texts with a marker.
+    """
+
+    def __init__(self, *, is_on: bool) -> None:
+        self._is_on = is_on
+        self.by_text: dict[tuple[str, str], TextFilter] = {}
+        self._questions: dict[tuple[str, str], Form] = {}
+        self.marked: set[tuple[str, str]] = set()
+
+    @property
+    def question(self) -> Form | None:
+        """What an envelope asks."""
+        return next(iter(self._questions.values()), None)
+
+    def start(self, source: str, key: str) -> TextFilter:
+        """The filter of a text that begins, or begins again."""
+        text_filter = self.by_text[source, key] = TextFilter(is_on=self._is_on)
+        return text_filter
+
+    def feed(self, source: str, key: str, text: str) -> tuple[str, str]:
+        """The next piece of a text: what is before its marker, and what is behind it."""
+        text_filter = self.by_text[source, key]
+        parts = text_filter.feed(text)
+        self._note(source, key, text_filter)
+        return parts
+
+    def _note(self, source: str, key: str, text_filter: TextFilter) -> None:
+        """Each word may be a text, so those with a question or a marker are kept apart."""
+        if text_filter.question is not None:
+            self._questions[source, key] = text_filter.question
+        else:
+            self._questions.pop((source, key), None)
+        if text_filter.marker.opened:
+            self.marked.add((source, key))
+        else:
+            self.marked.discard((source, key))
+
+    def filter_stored(self, source: str, key: str, text: str) -> str:
+        """The answer in a text as a task holds it, of which more may come."""
+        text_filter = self.start(source, key)
+        if text_filter.pass_plain(text):
+            return text
+        before, answer = self.feed(source, key, text)
+        text_filter.tags.take_thoughts()  # they were narrated
+        return answer if text_filter.marker.opened else before
+
+    def filter_whole(self, text: str) -> str:
+        """The answer in a whole text."""
+        return filter_text(text) if self._is_on else text
+
+    def is_in_envelope(self, source: str, key: str, text: str) -> bool:
+        """`text`, the next piece, is, or may be, in JSON around an answer."""
+        text_filter = self.by_text.get((source, key))
+        if text_filter is None:
+            text_filter = TextFilter(is_on=self._is_on)
+            text_filter.feed(text)
+        return not text_filter.envelope.is_plain
 
 
 class ThinkTagFilter:

@@ -216,7 +216,7 @@ class KeyedText:
     def last_key(self) -> str:
         return next(reversed(self._entries), "")
 
-    def has(self, key: str) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._entries
 
     def text_of(self, key: str) -> str:

@@ -58,11 +58,10 @@ class ArtifactPieces:
     def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
         """The key of an artifact's text, and whether `text` appends."""
         texts, key = self._texts, artifact_id or name
-        if texts.has(key):
+        if key in texts:
             if append and not self._ids_are_reused:
                 self._ids_are_reused = True
-                is_other = bool(text.strip()) and self._beginnings[-1][0] != key
-                self.is_split = self._has_joined and is_other
+                self.is_split = self._has_joined and bool(text.strip()) and self._beginnings[-1][0] != key
             return key, append
         last, self._last_name = self._last_name, name
         if self._ids_are_reused:
@@ -112,7 +111,7 @@ class ArtifactPieces:
         """Key and text of a task's artifacts, given as id, name and text, chunks put together."""
         key, last, pieces = "", "", list[str]()
         for artifact_id, name, text in artifacts:
-            is_own = self._ids_are_reused or self._texts.has(artifact_id)
+            is_own = self._ids_are_reused or artifact_id in self._texts
             if pieces and (is_own or not self._joiner.joins(name, last, pieces[-1][-BEFORE:], text)):
                 yield key, "".join(pieces)
                 pieces = []

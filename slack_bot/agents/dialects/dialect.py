@@ -5,7 +5,7 @@ of them in `table`. Most agents need none: what they do is learned, and a dialec
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -86,12 +86,11 @@ GENERIC = Dialect(
 )
 
 
-def detect_dialect(
-    dialects: Iterable[Dialect], frame: Frame, has_taken: Callable[[Artifact], bool]
-) -> Dialect | None:
+def detect_dialect(dialects: Iterable[Dialect], frame: Frame, taken_keys: Container[str]) -> Dialect | None:
     """The first of `dialects` that only `frame` shows, if any.
 
-    `has_taken`: an artifact was read already, as any agent's; its name proves nothing any more.
+    `taken_keys`: the ids, or else names, of artifacts that were read already, as any agent's; the name of
+    such a one proves nothing any more.
     """
     if isinstance(frame, MessageReply | Unknown):
         return None
@@ -100,7 +99,7 @@ def detect_dialect(
         keys = [*artifact.metadata, *(key for part in artifact.parts for key in part.metadata)]
         for dialect in dialects:
             is_named = dialect.is_shown_by_names and _is_shown_by_name(dialect, frame, artifact)
-            if is_named and not has_taken(artifact):
+            if is_named and (artifact.artifact_id or artifact.name) not in taken_keys:
                 return dialect
             if dialect.keys and any(key.startswith(dialect.keys) for key in keys):
                 return dialect

@@ -333,18 +333,18 @@ def test_what_tools_say_and_data_that_is_one_of_them() -> None:
 
 def test_envelopes_are_seen_before_they_are_told() -> None:
     answer = AnswerAssembler(1000)
-    assert answer.in_envelope("a", '{"is_task_complete": true')
+    assert answer.filters.is_in_envelope("artifact", "a", '{"is_task_complete": true')
     answer.artifact("a", '{"is_task_complete": true', "why", append=True)
-    assert answer.in_envelope("a", ', "content": "x"}')
-    assert not answer.in_envelope("b", "plain")
-    assert answer.question is None
-    assert not AnswerAssembler(1000, marker="off").in_envelope("a", "{")
-    assert not AnswerAssembler(1000).overflow
+    assert answer.filters.is_in_envelope("artifact", "a", ', "content": "x"}')
+    assert not answer.filters.is_in_envelope("artifact", "b", "plain")
+    assert answer.filters.question is None
+    assert not AnswerAssembler(1000, marker="off").filters.is_in_envelope("artifact", "a", "{")
+    assert not AnswerAssembler(1000).sources.overflow
 
 
 def test_a_paragraph_begins_behind_a_tool() -> None:
     answer = AnswerAssembler(1000)
-    assert answer.has_artifacts is False
+    assert not answer.sources.artifacts.has_text
     answer.artifact("a", FOX, "why", append=True)
     assert answer.end_run(narrates=True)
     answer.artifact("b", "Yes.", "why", append=True)

@@ -22,8 +22,8 @@ def test_chunks_grow_and_a_blank_line_stands_between_artifacts() -> None:
     assert text.put("a", "two.", append=True) == TextUpdate("two.")
     assert text.put("b", "Three.", append=True) == TextUpdate("\n\nThree.")
     assert text.whole == "One two.\n\nThree."
-    assert text.has("a")
-    assert not text.has("c")
+    assert "a" in text
+    assert "c" not in text
 
 
 def test_the_same_text_again_is_nothing_new() -> None:
