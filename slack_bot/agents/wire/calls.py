@@ -7,7 +7,7 @@ HTTP+JSON of 0.3 is proto's JSON, as a2a-sdk, ADK and Google's Agent Engine read
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
@@ -90,18 +90,14 @@ class MessageRequest:
 
 def ask_call(at: Interface, request: MessageRequest, *, stream: bool) -> Call:
     """A question, with the streaming or the waiting method."""
-    parts = [_part(at.wire, request.text)] if request.text or not request.data else []
-    parts += [_file_part(at.wire, each) for each in request.files]
+    wire = _FORMATS[at.wire]
+    parts = [wire.part(request.text)] if request.text or not request.data else []
+    parts += [wire.file_part(each) for each in request.files]
     for content, about in request.data:
-        parts.append({**_part(at.wire, content), **({"metadata": dict(about)} if about else {})})
+        parts.append({**wire.part(content), **({"metadata": dict(about)} if about else {})})
     if request.quoted is not None:
-        parts.append({**_part(at.wire, request.quoted), "metadata": {"role": "context"}})
-    if at.wire == "0.3":
-        message: Json = {"kind": "message", "role": "user", "parts": parts}
-        waiting = {"blocking": True}
-    else:
-        message = {"role": "ROLE_USER", "parts": parts}
-        waiting = {"returnImmediately": False}
+        parts.append({**wire.part(request.quoted), "metadata": {"role": "context"}})
+    message: Json = {**wire.message, "parts": parts}
     ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
     message |= {name: value for name, value in ids.items() if value}
     if request.references:
@@ -109,26 +105,8 @@ def ask_call(at: Interface, request: MessageRequest, *, stream: bool) -> Call:
     if request.metadata:
         message["metadata"] = dict(request.metadata)
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
-    params = {"message": message, "configuration": accepted | waiting}
+    params = {"message": message, "configuration": {**accepted, **wire.waiting}}
     return _call(at, "stream" if stream else "send", request.message_id, params)
-
-
-def _part(wire: Wire, content: str | Mapping[str, Any]) -> Json:
-    """A part of text or data."""
-    if isinstance(content, str):
-        return {"kind": "text", "text": content} if wire == "0.3" else {"text": content}
-    if wire == "0.3":
-        return {"kind": "data", "data": dict(content)}
-    return {"data": dict(content), "mediaType": "application/json"}
-
-
-def _file_part(wire: Wire, file: GivenFile) -> Json:
-    """A part of bytes, or of an address (facts: A2A 1.4)."""
-    if wire == "0.3":
-        where = {"uri": file.url} if file.url else {"bytes": file.content}
-        return {"kind": "file", "file": {"name": file.name, "mimeType": file.media_type, **where}}
-    where = {"url": file.url} if file.url else {"raw": file.content}
-    return {**where, "filename": file.name, "mediaType": file.media_type}
 
 
 def task_call(
@@ -168,24 +146,14 @@ def set_push_call(at: Interface, task_id: str, push_id: str, url: str, token: st
     `token` stands in both places: each server sends one or the other ([spec] 4.3.3, a2a-python#585).
     """
     config = {"id": push_id, "url": url, "token": token}
-    if at.wire == "0.3":
-        authentication: Json = {"schemes": ["Bearer"], "credentials": token}
-        params: Json = {
-            "taskId": task_id,
-            "pushNotificationConfig": config | {"authentication": authentication},
-        }
-    else:
-        authentication = {"scheme": "Bearer", "credentials": token}
-        params = {"taskId": task_id, **config, "authentication": authentication}
+    params = {"taskId": task_id, **_FORMATS[at.wire].push(config)}
     return _call(at, "set-push", f"set-push-{push_id}", params)
 
 
 def delete_push_call(at: Interface, task_id: str, push_id: str) -> Call:
     """Ends what `set_push_call` began."""
-    ids = {"id": task_id, "pushNotificationConfigId": push_id}
-    if at.wire == "1.0":
-        ids = {"taskId": task_id, "id": push_id}
-    return _call(at, "delete-push", f"delete-push-{push_id}", ids)
+    ids = zip(_FORMATS[at.wire].push_ids, (task_id, push_id), strict=True)
+    return _call(at, "delete-push", f"delete-push-{push_id}", dict(ids))
 
 
 def headers(at: Interface, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
@@ -194,7 +162,7 @@ def headers(at: Interface, extensions: Sequence[str] = (), *, stream: bool) -> d
     Extensions have an older header on 0.3 (facts: A2A 1.6). HTTP+JSON has a media type of its own
     ([spec] 11.1).
     """
-    wire, taken = at.wire, "application/json"
+    taken = "application/json"
     if at.binding == "HTTP+JSON":
         taken += ", application/a2a+json"
     found = {
@@ -202,13 +170,10 @@ def headers(at: Interface, extensions: Sequence[str] = (), *, stream: bool) -> d
         "Accept": f"text/event-stream, {taken}" if stream else taken,
         "Accept-Encoding": "identity",
         "Cache-Control": "no-store",
-        "A2A-Version": wire,
+        "A2A-Version": at.wire,
     }
-    if extensions:
-        found["A2A-Extensions"] = ", ".join(extensions)
-        if wire == "0.3":
-            found["X-A2A-Extensions"] = found["A2A-Extensions"]
-    return found
+    named = _FORMATS[at.wire].extension_headers if extensions else ()
+    return found | dict.fromkeys(named, ", ".join(extensions))
 
 
 def _call(at: Interface, verb: str, request_id: str, params: Json) -> Call:
@@ -237,22 +202,22 @@ def _rpc_url(url: str, verb: str) -> str:
 def _rest(at: Interface, verb: str, params: Json) -> Call:
     """[spec] 11.3; 0.3: below `/v1`."""
     task = f"/tasks/{quote(str(params.get('taskId') or params.get('id')), safe='')}"
-    configs, is_new = f"{task}/pushNotificationConfigs", at.wire == "1.0"
+    configs, wire = f"{task}/pushNotificationConfigs", _FORMATS[at.wire]
     method, path, body, query = "POST", f"{task}:{verb}", dict[str, Any](), dict[str, Any]()
     match verb:
         case "stream" | "send":
             path = f"/message:{verb}"
-            body = params if is_new else params | {"message": _proto_message(params["message"])}
+            body = wire.rest_body(path, params)
         case "get":
             method, path, query = "GET", task, {"historyLength": params["historyLength"]}
         case "list":
             method, path, query = "GET", "/tasks", params
         case "card":
-            method, path = "GET", "/extendedAgentCard" if is_new else "/card"
+            method, path = "GET", wire.card_path
         case "set-push":
-            path, body = configs, params if is_new else _proto_push(configs[1:], params)
+            path, body = configs, wire.rest_body(configs, params)
         case "delete-push":
-            push = params["id" if is_new else "pushNotificationConfigId"]
+            push = params[wire.push_ids[1]]
             method, path = "DELETE", f"{configs}/{quote(push, safe='')}"
     codes = _CODES_OF_TASK if path.startswith(task) else {}
     return Call(method, _rest_url(at, path, query), body if method == "POST" else None, codes=codes)
@@ -261,9 +226,17 @@ def _rest(at: Interface, verb: str, params: Json) -> Call:
 def _rest_url(at: Interface, path: str, query: Mapping[str, object]) -> str:
     """The interface's address with `path` behind it, before its own query."""
     parts = urlsplit(at.url)
-    prefix = "/v1" if at.wire == "0.3" else f"/{quote(at.tenant, safe='')}" if at.tenant else ""
+    tenant = f"/{quote(at.tenant, safe='')}" if at.tenant else ""
+    prefix = _FORMATS[at.wire].rest_prefix or tenant
     asked = "&".join(filter(None, (parts.query, urlencode(query))))
     return urlunsplit((parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}{prefix}{path}", asked, ""))
+
+
+def _proto_body(path: str, params: Json) -> Json:
+    """What asks a question, or for push, in proto's JSON."""
+    if "message" in params:
+        return params | {"message": _proto_message(params["message"])}
+    return _proto_push(path[1:], params)
 
 
 def _proto_message(message: Json) -> Json:
@@ -294,3 +267,86 @@ def _proto_push(configs: str, params: Json) -> Json:
     name = f"{configs}/{config['id']}"
     named = {"name": name, "pushNotificationConfig": config}
     return {"parent": configs.rpartition("/")[0], "configId": config["id"], "config": named}
+
+
+# -- what the wires differ in --------------------------------------------------------------------------------
+
+
+def _part_03(content: str | Mapping[str, Any]) -> Json:
+    if isinstance(content, str):
+        return {"kind": "text", "text": content}
+    return {"kind": "data", "data": dict(content)}
+
+
+def _part_10(content: str | Mapping[str, Any]) -> Json:
+    if isinstance(content, str):
+        return {"text": content}
+    return {"data": dict(content), "mediaType": "application/json"}
+
+
+def _file_part_03(file: GivenFile) -> Json:
+    where = {"uri": file.url} if file.url else {"bytes": file.content}
+    return {"kind": "file", "file": {"name": file.name, "mimeType": file.media_type, **where}}
+
+
+def _file_part_10(file: GivenFile) -> Json:
+    where = {"url": file.url} if file.url else {"raw": file.content}
+    return {**where, "filename": file.name, "mediaType": file.media_type}
+
+
+def _push_03(config: Json) -> Json:
+    authentication = {"schemes": ["Bearer"], "credentials": config["token"]}
+    return {"pushNotificationConfig": config | {"authentication": authentication}}
+
+
+def _push_10(config: Json) -> Json:
+    return config | {"authentication": {"scheme": "Bearer", "credentials": config["token"]}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """How one wire writes what its calls carry. The names of its methods are `_METHODS`.
+
+    `part`: of text or data; `file_part`: of bytes, or of an address (facts: A2A 1.4). `waiting`: has a call
+    wait for the whole answer. `push`: the address for news; `push_ids`: the names of task and address where
+    that is deleted. The last three are of HTTP+JSON: `rest_body` writes the parameters, for a path.
+    """
+
+    message: Json
+    part: Callable[[str | Mapping[str, Any]], Json]
+    file_part: Callable[[GivenFile], Json]
+    waiting: Json
+    push: Callable[[Json], Json]
+    push_ids: tuple[str, str]
+    extension_headers: tuple[str, ...]
+    rest_prefix: str
+    card_path: str
+    rest_body: Callable[[str, Json], Json]
+
+
+_FORMATS: Mapping[Wire, _Format] = {
+    "0.3": _Format(
+        message={"kind": "message", "role": "user"},
+        part=_part_03,
+        file_part=_file_part_03,
+        waiting={"blocking": True},
+        push=_push_03,
+        push_ids=("id", "pushNotificationConfigId"),
+        extension_headers=("A2A-Extensions", "X-A2A-Extensions"),
+        rest_prefix="/v1",
+        card_path="/card",
+        rest_body=_proto_body,
+    ),
+    "1.0": _Format(
+        message={"role": "ROLE_USER"},
+        part=_part_10,
+        file_part=_file_part_10,
+        waiting={"returnImmediately": False},
+        push=_push_10,
+        push_ids=("taskId", "id"),
+        extension_headers=("A2A-Extensions",),
+        rest_prefix="",
+        card_path="/extendedAgentCard",
+        rest_body=lambda _, params: params,
+    ),
+}

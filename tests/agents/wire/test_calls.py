@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from a2a.compat.v0_3 import a2a_v0_3_pb2 as old
@@ -13,12 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.agents.wire.calls import (
+    Binding,
     Call,
     Interface,
     MessageRequest,
+    TaskVerb,
     Wire,
     ask_call,
+    card_call,
     delete_push_call,
+    headers,
     list_call,
     set_push_call,
     task_call,
@@ -115,6 +119,22 @@ def test_a_question_of_0_3_is_what_the_sdk_reads() -> None:
     # the one thing that 0.3 has no place for
     del sent["message"]["referenceTaskIds"]
     ParseDict(sent, old.SendMessageRequest())
+
+
+@pytest.mark.parametrize("binding", get_args(Binding))
+@pytest.mark.parametrize("wire", get_args(Wire))
+def test_each_wire_has_a_row_in_the_tables(wire: Wire, binding: Binding) -> None:
+    """But that 0.3 lists no tasks."""
+    face = Interface("https://agent.example/a2a", wire, binding=binding)
+    calls = [
+        *(ask_call(face, ASKING, stream=stream) for stream in (True, False)),
+        *(task_call(face, verb, "t") for verb in get_args(TaskVerb)),
+        card_call(face),
+        set_push_call(face, "t", "p", "https://bot/", "s"),
+        delete_push_call(face, "t", "p"),
+    ]
+    assert all(call.url.startswith(face.url) for call in calls)
+    assert headers(face, ("https://x",), stream=True)["A2A-Extensions"] == "https://x"
 
 
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])
