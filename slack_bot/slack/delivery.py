@@ -32,7 +32,7 @@ class Delivery:
     def __init__(self, calls: TurnCalls, shown: Sequence[MessageRecord] = ()) -> None:
         self._calls, self._doubts = calls, 0
         self.state = AnswerState(calls, shown)
-        self.posts = PostSurface(calls)
+        self.posts = PostSurface(calls, has_status=True)
         self.streams = StreamSurface(calls, self.posts)
         self.reconciler = Reconciler(calls, self.streams, self.posts, self.state.messages)
 

@@ -54,11 +54,14 @@ class PostSurface:
     """Whole messages of one turn. One writer: calls must not overlap.
 
     `retry_timeout`: the most seconds of pauses for a post that must not be lost. `count`: how many posts the
-    turn has already. None is older than `since` (wall-clock seconds).
+    turn has already. None is older than `since` (wall-clock seconds). `has_status`: a reader waits, so a
+    typing status says that a post is tried again; the end of the answer takes it away.
     """
 
-    def __init__(self, calls: TurnCalls, count: int = 0, since: float = 0.0) -> None:
-        self._calls, self._settings = calls, calls.settings
+    def __init__(
+        self, calls: TurnCalls, count: int = 0, since: float = 0.0, *, has_status: bool = False
+    ) -> None:
+        self._calls, self._settings, self._has_status = calls, calls.settings, has_status
         self.retry_timeout = calls.settings.post_retry_timeout
         self._count, self._since = count, since
 
@@ -231,7 +234,8 @@ class PostSurface:
         for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
             if isinstance(result, CallOk) or result.fault in _FINAL:
                 break
-            yield from calls.show_status_again(TRYING_AGAIN)
+            if self._has_status:
+                yield from calls.show_status_again(TRYING_AGAIN)
             yield from Sleep(pause, until_given_up=True)
             if kind in ("answer", "extra") and calls.are_writes_given_up:
                 return CallFailed(Fault.LATER, DROPPED)

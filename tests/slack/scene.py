@@ -135,7 +135,7 @@ class Scene:
 
     def posts(self, calls: TurnCalls | None = None) -> PostSurface:
         """Messages of this turn that are written as a whole."""
-        return PostSurface(calls or self.new_calls())
+        return PostSurface(calls or self.new_calls(), has_status=True)
 
     def status(self) -> TypingStatus:
         """The typing status of this turn."""

@@ -224,6 +224,16 @@ def test_what_slack_does_not_take_is_one_sentence_with_the_remedy(
 
 
 @on_virtual_time
+async def test_no_typing_status_says_that_a_text_is_tried_again() -> None:
+    message = replace(SAID, headline="News")
+    async with run_bot(faults={"chat.postMessage": [None, *["internal_error"] * 6, None]}) as bot:
+        said = await say(bot, message)
+        await asyncio.sleep(3600.0)
+        assert len(said.posted) == 2
+        assert bot.calls("assistant.threads.setStatus") == []
+
+
+@on_virtual_time
 async def test_posts_without_an_answer_are_looked_for_and_not_doubled() -> None:
     async with run_bot(faults={"chat.postMessage": ["timeout!", "timeout", "internal_error!"]}) as bot:
         said = await say(bot, OutboundMessage(LINES, channel=CHANNEL, headline="Report"))
