@@ -21,6 +21,10 @@ NAMED = re.compile(r"`([\w./-]+\.(?:py|js|md|json|txt|yml|toml|sse))`")
 """A file that the page names; not a pattern of files."""
 HELD = re.compile(r"`([A-Za-z_][\w.]*)` (?:of|in) `([\w./-]+\.(?:py|js))`")
 """What the page says to be in a file."""
+BEGINS = re.compile(r"^\| \[[^\]]+\]\(#([\w-]+)\) \| (?:`\w+` in )?`(\S+\.py)`(?:,.*)? \|$", re.MULTILINE)
+"""A row that says in which file a change begins: the recipe, and the file."""
+UNTABLED = {"a-recording-that-is-read-wrong"}
+"""Recipes that begin in no file of the package."""
 
 
 class Trace:
@@ -84,3 +88,25 @@ def test_what_the_page_says_to_be_in_a_file_is_there() -> None:
             wrong.append(found.group())
     assert len(list(HELD.finditer(text))) > 60
     assert wrong == []
+
+
+def _recipes(text: str) -> dict[str, str]:
+    """Each recipe by the anchor of its heading."""
+    recipes = text.partition("\n## Recipes\n")[2].partition("\n## ")[0]
+    headed = (section.partition("\n") for section in recipes.split("\n### ")[1:])
+    return {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-"): body for head, _, body in headed}
+
+
+def test_the_table_of_the_recipes_leads_to_each_and_to_the_file_in_which_it_begins() -> None:
+    text = (ROOT / "docs/development.md").read_text("utf-8")
+    recipes, rows = _recipes(text), BEGINS.findall(text)
+    assert len(rows) == len(re.findall(r"^\| \[", text, re.MULTILINE)), "a row that cannot be read"
+    assert {"recipes", *recipes} - {anchor for anchor, _ in rows} == UNTABLED
+    for anchor, file in rows:
+        assert anchor in {"recipes", *recipes}, anchor
+        if anchor in recipes:
+            assert f"`{file}`" in recipes[anchor] or f"+++ {file}" in recipes[anchor], (anchor, file)
+        if begins := re.search(r"^(?:.*[.] )?Begin (?:in|at)\b", recipes.get(anchor, ""), re.MULTILINE):
+            first = NAMED.search(recipes[anchor], begins.end())
+            assert first is not None
+            assert first[1] == file
