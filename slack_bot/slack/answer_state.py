@@ -7,7 +7,7 @@ Text is in one queue, the ledger, and leaves it only by Slack's ok. The present 
 A message that takes no more stays as it is, and the rest of the answer goes into the next one. Beside these
 states it may not be known what a message shows, and nothing more is written until it is. A message is *in
 doubt* if a call about it had no answer (`reconcile`). It is *unsettled* if another process wrote it and it
-shows more than was recorded: what that is, the text of the answer tells once it comes again.
+shows more than was recorded: what that is can be seen once the text of the answer comes again.
 
 The surface only goes down in a turn: streamed, edited, posted once; and where all messages are used up or a
 post is refused, a file.

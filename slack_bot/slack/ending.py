@@ -283,7 +283,7 @@ class AnswerEnding:
         return (yield from AskWhoListens())
 
     def _footer(self, ending: Ending) -> Sequence[Block]:
-        """None where extras come below the text: it stands under those. But a form has its question above."""
+        """None where extras come below the text: it is under those. But a form has its question above."""
         return [] if ending.extras and ending.form is None else footer_blocks(ending, self._calls.turn)
 
 
