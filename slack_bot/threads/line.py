@@ -47,12 +47,12 @@ same last question, because people press twice.
 What an edit of a message does. A question that is being claimed, or waits, is asked as its message reads now;
 if nothing is left of the message, it is not asked. What runs goes on as it was asked: its asker is offered
 to ask again, and a deletion changes nothing. A question that is not here is changed in the store, and the
-process that has it is told.
+process that has it is informed.
 
 What a second question does to the running turn of its asker. Where the agent waits for their sign-in, the
 turn steps aside, and the question continues its task. Where the channel interrupts, the agent is to cancel
 the task, and the question refers to it. That is asked for once in a turn, and never for an answer to a form.
-If the agent refuses, the question waits, and its asker is told.
+If the agent refuses, the question waits, and its asker gets a notice.
 
 While the process closes nothing begins, and no question is claimed. What runs or is watched goes on as long
 as the process does. What waits stays for the next process, mark and all; where the store ends with the
@@ -506,7 +506,11 @@ class ThreadLine:
         elif turn.stage is Stage.WATCHED or turn.key in self.watched:
             self._stop_task(c.StopWatch(self.watched.get(turn.key, turn), user))
         elif turn.stage is Stage.ACCEPTED:
+            is_elsewhere = self._is_elsewhere(turn.key)
             self._edit(c.Edit(turn.key, None))
+            if is_elsewhere:  # in the store it is ACCEPTED for some time after it has begun
+                self._order(c.PassOn(stop))
+                return
         elif turn.stage is Stage.SENT and running is None:
             self._order(c.PassOn(stop))
             return
@@ -607,15 +611,17 @@ class ThreadLine:
             self._order(c.Respond(edit, True))
         elif edit.key in self._ending:
             self._order(c.Respond(edit, True))
-        elif not self.waiting and (self._live is None or self._is_left_to_next(edit.key)):
+        elif self._is_elsewhere(edit.key):
             self._order(c.EditElsewhere(edit))
         else:
             self._offer_to_ask_again(edit)
             self._order(c.Respond(edit, False))
 
-    def _is_left_to_next(self, key: str) -> bool:
-        """The process ends, and the question with this key may wait in the store for the next one."""
-        return self._closing is not None and not self.has(key)
+    def _is_elsewhere(self, key: str) -> bool:
+        """The question with this key may be another process's, or while this one ends, wait for the next."""
+        if self.waiting or key in self._claiming or key in self._ending:
+            return False
+        return self._live is None or (self._closing is not None and not self.has(key))
 
     def _offer_to_ask_again(self, edit: c.Edit) -> None:
         """If it is the message of the question that runs, its asker may want the new words answered."""
@@ -648,7 +654,7 @@ class ThreadLine:
             self._leave(turn)
 
     def _leave(self, turn: TurnRecord) -> None:
-        """The process ends. The next one asks it from the store; if that ends too, its asker is told."""
+        """The process ends. The next one asks it from the store; if that ends too, there is a notice."""
         if self._closing is not None and not self._closing.is_durable:
             self._order(c.Notify(turn.question, words.RESTARTING))
 

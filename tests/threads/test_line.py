@@ -280,7 +280,7 @@ TABLE: list[tuple[Command, Mapping[str, tuple[Order, ...]]]] = [
     (  # it had not begun when it was looked for
         STOP_MINE,
         {
-            **each((LOST, *IDLE), EditElsewhere(DELETED), Respond(STOP_MINE, None)),
+            **each((LOST, *IDLE), EditElsewhere(DELETED), PassOn(STOP_MINE)),
             "ending": (Respond(STOP_MINE, None),),
             "claiming": (Respond(STOP_MINE, None),),
             **each(OWN, StopRunning("U1"), Respond(STOP_MINE, None)),

@@ -32,7 +32,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.text.words import QUESTION_REWORDED
 from slack_bot.threads.commands import Edit
-from slack_bot.turn.progress import TurnRecord
+from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.redis_proxy import RedisProxy, redis_proxy
 from tests.redis_server import RedisServer
@@ -199,6 +199,20 @@ async def test_a_stop_at_another_process_ends_the_turn(redis_server: RedisServer
         await there.deliver(1)
         await there.until(lambda: "Stopped." in str(_read(there, root)))
         assert [call.method for call in there.agent.calls].count("tasks/cancel") == 1
+
+
+async def test_a_stop_of_a_turn_that_looks_around_at_another_process_ends_it(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2) as there:
+        root = there.workspace.say("U2", CHANNEL, "what people wrote before", now=time.time())
+        there.workspace.faults.set("conversations.replies", ["slow:600"])
+        key = f"T1:{CHANNEL}:{await there.ask(0, 'one', thread_ts=root)}"
+        await there.until(lambda: any(each.line.running for each in there.apps[0].threads.registry))
+        turn = await there.apps[1].store.turn(key)
+        assert turn is not None and turn.stage is Stage.ACCEPTED
+        await there.apps[1].threads.registry.stop_turn(key, "U1")
+        await there.until(lambda: "Stopped" in str(_read(there, root)))
 
 
 async def test_what_another_version_says_does_not_make_a_process_deaf(
