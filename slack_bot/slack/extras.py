@@ -190,7 +190,8 @@ class ExtraSurface:
         """At most `MOST_AT_ONCE`. What cannot be shown is named by a line."""
         uploads: list[tuple[str, FileUpload]] = []
         for file, copy in files:
-            key, size, most = key_of(file, copy), len(file.content), self._calls.settings.max_file_bytes
+            key, size = key_of(file, copy), len(file.content)
+            most = self._calls.settings.max_file_bytes
             name = file_name(file.name, file.mime_type, file.content)
             if not size or size > most:
                 words = FILE_TOO_LARGE if size else FILE_EMPTY
