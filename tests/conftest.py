@@ -4,7 +4,7 @@
   changed.
 - `--hypothesis-profile=thorough` gives it all of them, and `.ci/run` does.
 - `--hypothesis-profile=long` gives it fifty times as many, new ones each time;
-  `-o faulthandler_timeout=0` beside it, as some take longer than a test may (300 s).
+  `-o faulthandler_timeout=0` beside it, as some take longer than a test may (600 s).
 
 Tests that run a whole bot scale their own number of examples by `examples`.
 """

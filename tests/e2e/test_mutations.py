@@ -21,6 +21,8 @@ from slack_bot.agents.task.stream_consumer import TurnHandle
 from slack_bot.agents.task.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack import question_files
+from slack_bot.slack.answer import AnswerPace
+from slack_bot.slack.answer_state import SurfaceChoice
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import CallOk
@@ -33,7 +35,6 @@ from slack_bot.text.compare import Comparison, compare
 from slack_bot.text.fit import MessageLimits
 from slack_bot.text.ledger import Ledger
 from slack_bot.text.sanitize import StreamSanitizer
-from slack_bot.threads import runner
 from slack_bot.tools.conform.cases import Case, CaseRun, open_suite
 from slack_bot.tools.conform.conform import run_case
 from slack_bot.turn import machine
@@ -82,7 +83,7 @@ def interval_clock_begins_at_construction(patch: Patch) -> None:
 
 
 def timer_only_on_append(patch: Patch) -> None:
-    patch.setattr(runner.TurnRunner, "_next_due", lambda self, now: None)
+    patch.setattr(AnswerPace, "_next_due", lambda self, now: None)
 
 
 def everything_at_the_end(patch: Patch) -> None:
@@ -197,12 +198,12 @@ def rotation_repeats_the_last_lines(patch: Patch) -> None:
 
 
 def messages_are_never_left(patch: Patch) -> None:
-    patch.setattr(Delivery, "limits", lambda self: replace(_UNLIMITED, max_segments=20))
+    patch.setattr(SurfaceChoice, "limits", lambda self: replace(_UNLIMITED, max_segments=20))
 
 
 def append_in_doubt_is_made_again(patch: Patch) -> None:
     def doubt(self: Delivery, message: Any, write: Any, failed: Any) -> Step[None]:
-        self.ledger.refused()
+        self.state.ledger.refused()
         yield from ()
 
     patch.setattr(Delivery, "_doubt", doubt)

@@ -54,7 +54,7 @@ def test_examples_that_were_not_learned_are_told_apart() -> None:
     rows = examples()
     kept_back = rows[::5]
     others = [row for number, row in enumerate(rows) if number % 5]
-    model = Classifier(learned(others + wordings() + said_in(guide())))
+    model = Classifier(learned(others + wordings() + said_in(guide()), orders=1))
     subjects = bundled_subjects()
     first = among = 0
     for label, text in kept_back:

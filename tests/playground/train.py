@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import gzip
 import math
+import multiprocessing
 import random
 import tomllib
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from slack_bot.playground.reference.agent import load_knowledge
@@ -30,6 +33,7 @@ _LEAST = 3.5  # a weight of fewer units is left out, which makes the file much s
 Example = tuple[str, str]
 """A label, and a text that has it."""
 Weights = list[dict[int, float]]
+Learned = list[dict[int, tuple[float, float]]]
 
 
 def examples() -> list[Example]:
@@ -63,8 +67,8 @@ def taught() -> list[Example]:
     return examples() + wordings() + said_in(guide())
 
 
-def learned(rows: Sequence[Example]) -> str:
-    """The model that was learned from `rows`."""
+def learned(rows: Sequence[Example], orders: int = _ORDERS) -> str:
+    """The model that was learned from `rows`, in so many orders, each in a process of its own."""
     labels = sorted({label for label, _ in rows})
     numbers = {label: number for number, label in enumerate(labels)}
     subjects = bundled_subjects()
@@ -73,23 +77,26 @@ def learned(rows: Sequence[Example]) -> str:
     places = {name: place for place, name in enumerate(names)}
     vectors = [[places[name] for name in each] for each in features]
     weights: Weights = [{} for _ in names]
-    for order in range(_ORDERS):
-        _learn(vectors, [numbers[label] for label, _ in rows], random.Random(order), weights)
+    learn = partial(_learn, vectors, [numbers[label] for label, _ in rows], len(names))
+    with ProcessPoolExecutor(orders, multiprocessing.get_context("spawn")) as processes:
+        for part in processes.map(learn, range(orders)):
+            for total, row in zip(weights, part, strict=True):
+                for label, (weight, mean) in row.items():
+                    total[label] = total.get(label, 0.0) + weight - mean
     lines = ["\t".join(labels)]
     for name, row in zip(names, weights, strict=True):
-        units = {label: weight * UNIT / _ORDERS for label, weight in sorted(row.items())}
+        units = {label: weight * UNIT / orders for label, weight in sorted(row.items())}
         kept = [f"{label} {round(unit)}" for label, unit in units.items() if abs(unit) >= _LEAST]
         if kept:
             lines.append(f"{name}\t{' '.join(kept)}")
     return "\n".join(lines)
 
 
-def _learn(
-    vectors: Sequence[Sequence[int]], labels: Sequence[int], chance: random.Random, total: Weights
-) -> None:
-    """Add what is learned in one order to `total`."""
-    weights: Weights = [{} for _ in total]
-    moments: Weights = [{} for _ in total]  # each change times when it was made: for the mean
+def _learn(vectors: Sequence[Sequence[int]], labels: Sequence[int], features: int, seed: int) -> Learned:
+    """Learn in one order. Returns each feature's last weights, and what their mean lacks of them."""
+    chance = random.Random(seed)
+    weights: Weights = [{} for _ in range(features)]
+    moments: Weights = [{} for _ in range(features)]  # each change times when it was made: for the mean
     order, width, now = list(range(len(vectors))), max(labels) + 1, 1
     for _ in range(_ROUNDS):
         chance.shuffle(order)
@@ -110,9 +117,10 @@ def _learn(
                         weights[place][label] = weights[place].get(label, 0.0) + step
                         moments[place][label] = moments[place].get(label, 0.0) + step * now
             now += 1
-    for place, row in enumerate(weights):
-        for label, weight in row.items():
-            total[place][label] = total[place].get(label, 0.0) + weight - moments[place][label] / now
+    return [
+        {label: (weight, moments[place][label] / now) for label, weight in row.items()}
+        for place, row in enumerate(weights)
+    ]
 
 
 if __name__ == "__main__":
