@@ -114,10 +114,12 @@ class Threads:
             await wait_for_tasks(left, _NOTIFY_SECONDS)
             if left <= {*self._turns, *self._background}:
                 break
-        self._turns.cancel()
-        self._background.cancel()
-        await wait_for_tasks({*self._turns, *self._background}, _NOTIFY_SECONDS)
-        self._background.cancel()  # what the cancelled ones have begun
+        for _ in range(_NOTIFY_ROUNDS):  # what is cancelled may begin something: the end of a thread's lease
+            if not (left := {*self._turns, *self._background}):
+                break
+            self._turns.cancel()
+            self._background.cancel()
+            await wait_for_tasks(left, _NOTIFY_SECONDS)
         await self.registry.unwatch()
         await self.replicas.close()
         await self._journal.close()

@@ -229,6 +229,19 @@ async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
         assert asyncio.get_running_loop().time() - began < 20
 
 
+@pytest.mark.parametrize("seconds", [0.5, 600.0])
+@on_virtual_time
+async def test_a_bot_that_has_ended_has_no_task_left(seconds: float) -> None:
+    before = asyncio.all_tasks()
+    async with run_bot(answer("One.", seconds=seconds), store=MemoryStore(is_durable=True)) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await asyncio.sleep(0.45)
+        bot.life.end_now()  # nothing has an answer any more: each task ends only if it is cancelled
+        await asyncio.sleep(1)
+    assert asyncio.all_tasks() - before == set()
+
+
 def test_another_attempt_is_another_question_of_the_same_message() -> None:
     first = Question(thread_of("1.0"), "1.0", "U1", "T1", "q")
     again = replace(first, attempt=1)
