@@ -4,7 +4,6 @@ import asyncio
 from contextlib import suppress
 
 from ..clock import Clock
-from ..settings.models import StreamSettings
 from .api import SlackApi
 from .blocks import shorten
 from .faults import CallFailed, Fault
@@ -23,8 +22,9 @@ class TypingStatus:
     for the call under way, comes before anything is written.
     """
 
-    def __init__(self, calls: TurnCalls, api: SlackApi, settings: StreamSettings, clock: Clock) -> None:
-        self._calls, self._api, self._settings, self._clock = calls, api, settings, clock
+    def __init__(self, calls: TurnCalls, api: SlackApi, clock: Clock) -> None:
+        self._calls, self._api = calls, api
+        self._settings, self._clock = calls.settings, clock
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None

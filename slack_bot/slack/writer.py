@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from ..clock import Clock
-from ..settings.models import StreamSettings
 from ..turn.extras import ExtraRecord
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
@@ -76,7 +75,6 @@ class Writer:
         self,
         calls: TurnCalls,
         api: SlackApi,
-        settings: StreamSettings,
         clock: Clock,
         shown: Sequence[MessageRecord] = (),
         secrets: tuple[str, ...] = (),
@@ -84,13 +82,12 @@ class Writer:
     ) -> None:
         self.calls, self._api = calls, api
         self._clock, self._who_listens = clock, who_listens
-        self._status = TypingStatus(calls, self._api, settings, clock)
+        self._status = TypingStatus(calls, self._api, clock)
         self._services: TurnServices | None = None
         self._writes_given_up, self.wake = asyncio.Event(), asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
         self._late: list[Awaitable[None]] = []  # steps about streams that appeared late
-        self._read_clock()
-        calls.set_wall(clock.wall())
+        self._read_clocks()
         self.answer = SlackAnswer(calls, shown, secrets)
 
     # -- the turn says
@@ -120,8 +117,7 @@ class Writer:
 
     async def carry_out(self, step: Step[_T]) -> _T:
         """All that `step` orders. Returns its value."""
-        self._read_clock()
-        self.calls.set_wall(self._clock.wall())
+        self._read_clocks()
         try:
             order = next(step)
             while True:
@@ -139,6 +135,10 @@ class Writer:
                     order = step.send(result)
         except StopIteration as stop:
             return cast(_T, stop.value)
+
+    def _read_clocks(self) -> None:
+        self._read_clock()
+        self.calls.set_wall(self._clock.wall())
 
     def _read_clock(self) -> None:
         self.calls.now = self._clock.monotonic()
@@ -165,7 +165,7 @@ class Writer:
             case orders.Wake():
                 self.wake.set()
             case orders.Sleep():
-                await self._pause(order)
+                await self._sleep(order)
             case orders.UploadFile(url, content):
                 return await self._api.upload(url, content)
             case orders.Compute(work):
@@ -282,7 +282,7 @@ class Writer:
             return await self._api.read(read.method, read.args)
         return None
 
-    async def _pause(self, sleep: orders.Sleep) -> None:
+    async def _sleep(self, sleep: orders.Sleep) -> None:
         if sleep.until_seen is not None:
             async with _ended_by(sleep.until_seen):
                 await asyncio.sleep(sleep.seconds)

@@ -68,14 +68,14 @@ class Notices:
         """
         api = self._api.for_turn(question.key, question.thread.ts, is_sure=lambda: self._store.is_sure)
         calls = self._calls(question)
-        return Writer(calls, api, self._settings, self._clock, shown, secrets, who_listens)
+        return Writer(calls, api, self._clock, shown, secrets, who_listens)
 
     def writer(self, question: Question, turn: str = "", priority: Priority | None = None) -> Writer:
         """Writes about a question whose thread may be another process's; for the turn with the key `turn`, if
         that is not the question's.
         """
         api = self._api.for_turn(turn or question.key, question.thread.ts, priority)
-        return Writer(self._calls(question, turn), api, self._settings, self._clock)
+        return Writer(self._calls(question, turn), api, self._clock)
 
     def _calls(self, question: Question, turn: str = "") -> TurnCalls:
         channel = question.thread.channel

@@ -10,7 +10,17 @@ import pytest
 from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.search import bundled_classifier
 from slack_bot.playground.reference.subjects import bundled_subjects
-from tests.playground.train import EXAMPLES, MODEL, examples, guide, learned, said_in, taught, wordings
+from tests.playground.train import (
+    EXAMPLES,
+    MODEL,
+    examples,
+    guide,
+    learned,
+    learned_in_processes,
+    said_in,
+    taught,
+    wordings,
+)
 
 FEWEST = 14  # examples of a section
 KINDS = {
@@ -44,7 +54,7 @@ def test_the_model_knows_the_sections_as_they_are() -> None:
 @pytest.mark.slow
 def test_training_again_gives_the_model_that_is_kept() -> None:
     """Else run `python -m tests.playground.train`."""
-    again = learned(taught())
+    again = learned_in_processes(taught())
     assert again == gzip.decompress(MODEL.read_bytes()).decode("utf-8")
 
 

@@ -12,7 +12,7 @@ import math
 import multiprocessing
 import random
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ Example = tuple[str, str]
 """A label, and a text that has it."""
 Weights = list[dict[int, float]]
 Learned = list[dict[int, tuple[float, float]]]
+Run = Callable[[Callable[[int], Learned], Iterable[int]], Iterable[Learned]]
 
 
 def examples() -> list[Example]:
@@ -67,8 +68,14 @@ def taught() -> list[Example]:
     return examples() + wordings() + said_in(guide())
 
 
-def learned(rows: Sequence[Example], orders: int = _ORDERS) -> str:
-    """The model that was learned from `rows`, in so many orders, each in a process of its own."""
+def learned_in_processes(rows: Sequence[Example]) -> str:
+    """The same, each order in a process of its own: it takes minutes."""
+    with ProcessPoolExecutor(_ORDERS, multiprocessing.get_context("spawn")) as processes:
+        return learned(rows, run=processes.map)
+
+
+def learned(rows: Sequence[Example], orders: int = _ORDERS, run: Run = map) -> str:
+    """The model that was learned from `rows`, in so many orders. `run`: how these are gone through."""
     labels = sorted({label for label, _ in rows})
     numbers = {label: number for number, label in enumerate(labels)}
     subjects = bundled_subjects()
@@ -78,11 +85,10 @@ def learned(rows: Sequence[Example], orders: int = _ORDERS) -> str:
     vectors = [[places[name] for name in each] for each in features]
     weights: Weights = [{} for _ in names]
     learn = partial(_learn, vectors, [numbers[label] for label, _ in rows], len(names))
-    with ProcessPoolExecutor(orders, multiprocessing.get_context("spawn")) as processes:
-        for part in processes.map(learn, range(orders)):
-            for total, row in zip(weights, part, strict=True):
-                for label, (weight, mean) in row.items():
-                    total[label] = total.get(label, 0.0) + weight - mean
+    for part in run(learn, range(orders)):
+        for total, row in zip(weights, part, strict=True):
+            for label, (weight, mean) in row.items():
+                total[label] = total.get(label, 0.0) + weight - mean
     lines = ["\t".join(labels)]
     for name, row in zip(names, weights, strict=True):
         units = {label: weight * UNIT / orders for label, weight in sorted(row.items())}
@@ -124,5 +130,5 @@ def _learn(vectors: Sequence[Sequence[int]], labels: Sequence[int], features: in
 
 
 if __name__ == "__main__":
-    MODEL.write_bytes(gzip.compress(learned(taught()).encode("utf-8"), mtime=0))
+    MODEL.write_bytes(gzip.compress(learned_in_processes(taught()).encode("utf-8"), mtime=0))
     print(f"{MODEL.name}: {MODEL.stat().st_size} bytes from {len(examples())} examples")

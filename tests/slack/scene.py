@@ -117,7 +117,7 @@ class Scene:
             self.question, self.settings, refusals or StreamingRefusalCache(), self.stream_starts
         )
         api = self.api.for_turn(calls.turn, calls.thread_ts)
-        writer = _writers[""] = Writer(calls, api, self.settings, self.clock)
+        writer = _writers[""] = Writer(calls, api, self.clock)
         return writer
 
     def serve(self, fetch: FetchFile) -> None:
@@ -141,7 +141,7 @@ class Scene:
         """The typing status of this turn."""
         calls = self.new_calls()
         api = self.api.for_turn(calls.turn, calls.thread_ts)
-        return TypingStatus(calls, api, self.settings, self.clock)
+        return TypingStatus(calls, api, self.clock)
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""

@@ -6,6 +6,7 @@ one letter or has two neighbours in another order.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from string import ascii_lowercase
 
 _WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
@@ -17,7 +18,8 @@ _OF_SHORT_WORDS = 15  # so well the right one of a short word must be known
 
 def spelled(text: str, commonness: Callable[[str], int]) -> str:
     """`text` with its misspelt words as they were meant. `commonness`: how well a word is known."""
-    return _WORD.sub(lambda match: _meant(match[0].lower(), commonness) or match[0], text)
+    meant = cache(partial(_meant, commonness=commonness))  # a long text has few words, each of them often
+    return _WORD.sub(lambda match: meant(match[0].lower()) or match[0], text)
 
 
 def _meant(word: str, commonness: Callable[[str], int]) -> str:
