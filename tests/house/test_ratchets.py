@@ -7,8 +7,8 @@ the rooms by one: what goes along with a question and what answers a form are fe
 room `features` is on the way of each turn; and a bot is built with one more, push. A third one raised files,
 moves and climbs of the walks: an answer in Slack is a value that gives orders, and its writer is its driver,
 so that each order passes the frames of its step once more. A fourth one raised the files of the
-walks: what the assembler of an answer did alone is done by parts with a file each (`agents/answer/`); a chunk
-moves as often as before.
+walks: what the assembler of an answer and the parser did alone is done by parts with a file each (`agents/`).
+A chunk makes as many calls as before.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pytest
 from tests.house import shape, walks
 
 SHAPE = {
-    "classes that do too much": 18,
+    "classes that do too much": 17,
     "attributes set from outside": 118,
     "splats into constructors": 21,
     "conditional callees": 1,
     "assignments to three or more": 180,
     "parameter names with five or more types": 41,
-    "modules over 500 lines": 4,
+    "modules over 500 lines": 3,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
@@ -32,12 +32,12 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 83, "rooms": 10, "moves between files": 375, "moves between rooms": 156, "climbs": 35,
+        "files": 91, "rooms": 10, "moves between files": 383, "moves between rooms": 156, "climbs": 35,
     },
-    "chunk": {"files": 42, "rooms": 6, "moves between files": 170, "moves between rooms": 50, "climbs": 24},
-    "press": {"files": 77, "rooms": 10, "moves between files": 308, "moves between rooms": 123, "climbs": 34},
+    "chunk": {"files": 45, "rooms": 6, "moves between files": 171, "moves between rooms": 50, "climbs": 24},
+    "press": {"files": 85, "rooms": 10, "moves between files": 316, "moves between rooms": 123, "climbs": 34},
     "takeover": {
-        "files": 114, "rooms": 11, "moves between files": 2662, "moves between rooms": 683, "climbs": 175,
+        "files": 121, "rooms": 11, "moves between files": 2702, "moves between rooms": 683, "climbs": 175,
     },
 }  # fmt: skip
 

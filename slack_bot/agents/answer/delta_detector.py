@@ -147,15 +147,15 @@ class SnapshotSeries:
 class SnapshotChain:
     """The last text, and those behind it that each begin with the one before: snapshots, or deltas by chance.
 
-    They are held until enough of them came, or another text. `is_apart`: the first of them may begin another
-    text. `last`: the last text that is not held.
+    They are `held` until enough of them came, or another text. `is_apart`: the first of them may begin
+    another text. `last`: the last text that is not held.
     """
 
-    __slots__ = ("_held", "is_apart", "last")
+    __slots__ = ("held", "is_apart", "last")
 
     def __init__(self) -> None:
         self.last = ""
-        self._held: list[str] = []
+        self.held: list[str] = []
         self.is_apart = False
 
     def restart(self, last: str) -> None:
@@ -164,42 +164,42 @@ class SnapshotChain:
 
     def begin(self, text: str) -> None:
         """Hold `text`, which may begin another text."""
-        self._held, self.is_apart = [text], True
+        self.held, self.is_apart = [text], True
 
     def hold(self, text: str) -> None:
-        self._held.append(text)
+        self.held.append(text)
 
     def drop(self) -> None:
         """The texts that are held are in a snapshot that came."""
-        self._held = []
+        self.held = []
 
     def release(self) -> list[str]:
         """The texts that were held: deltas, as no more comes of the chain."""
-        held, self._held, self.is_apart = self._held, [], False
+        held, self.held, self.is_apart = self.held, [], False
         self.last = held[-1] if held else self.last
         return held
 
     def close(self, text: str) -> str:
         """The texts were snapshots, and `text` is the next one. Returns what they add together."""
-        self._held = []
+        self.held = []
         return GAP + text if self.is_apart else text[len(self.last) :]
 
     def goes_on_with(self, text: str) -> bool:
-        last = self._held[-1] if self._held else self.last
+        last = self.held[-1] if self.held else self.last
         return bool(last) and len(text) > len(last) and text.startswith(last)
 
     def is_other_text(self, text: str) -> bool:
-        """What is held may be the beginning of another text, with which `text` goes on."""
-        return bool(self._held) and self.is_apart and self.goes_on_with(text)
+        """What is held is apart, and `text` goes on with it."""
+        return bool(self.held) and self.goes_on_with(text)
 
     def is_proven_by(self, text: str, deltas: TextDeltas) -> bool:
         """`text`, with which the chain behind `deltas` goes on, does not do so by chance.
 
         Within a line a word may well be said twice.
         """
-        if len(self._held) + (not self.is_apart) >= _LEAST_LINKS:
+        if len(self.held) + (not self.is_apart) >= _LEAST_LINKS:
             return _is_text(text)
-        last = self._held[-1] if self._held else self.last
+        last = self.held[-1] if self.held else self.last
         begins = self.is_apart or deltas.begins_line(len(self.last))
         return _is_text(last) and not last[0].isspace() and (begins or len(last) >= _PROVES)
 
@@ -334,7 +334,7 @@ class DeltaDetector:
                 return "", True
             self._series.start(text)
             return deltas.add(chain.close(text)), True
-        held = self.take_held()
+        held = self.take_held() if chain.held or chain.is_apart else ""
         if self._is_glued(text):
             chain.begin(text)
             return held, True
@@ -356,7 +356,7 @@ class DeltaDetector:
 
         Or only snapshots came so far, and it neither goes on with the last one nor repeats it.
         """
-        if self._chain.is_other_text(text):
+        if self._chain.is_apart and self._chain.is_other_text(text):
             return self._chain.is_proven_by(text, self._deltas)
         return self._is_in_series(text) and self._series.begins_anew(text)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from ...turn.events import Event, SourcesFound
 from ...turn.extras import Source
 from ...turn.json_values import object_of, text_of
 from ..wire.frames import ArtifactUpdate, Frame, MessageReply, Metadata, Part, Snapshot, StatusUpdate
@@ -22,6 +23,22 @@ _CHUNKS, _PLACES = ("groundingChunks", "grounding_chunks"), ("web", "retrievedCo
 _WEB = re.compile(r"https?://[^\s<>|\"'`\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+\Z", re.I)
 _LONGEST, _MOST = 2_000, 100  # characters of an address, sources of one event
 _PORTS = {"http": 80, "https": 443}
+
+
+class Citations:
+    """The sources that the events of a turn named."""
+
+    def __init__(self) -> None:
+        self._urls: set[str] = set()
+
+    def cite(self, sources: list[Source]) -> list[Event]:
+        """Those of `sources` that are new."""
+        distinct: dict[str, Source] = {}
+        for each in sources:
+            distinct.setdefault(canonical(each.url), each)
+        new = tuple(each for url, each in distinct.items() if url not in self._urls)
+        self._urls |= distinct.keys()
+        return [SourcesFound(new, reason="named by the agent")] if new else []
 
 
 def sources_of(frame: Frame) -> list[Source]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.agents.content.sources import CITATION, canonical, is_address, sources_of
+from slack_bot.agents.content.sources import CITATION, Citations, canonical, is_address, sources_of
 from slack_bot.agents.wire.frames import decode
+from slack_bot.turn.events import SourcesFound
 from slack_bot.turn.extras import Source
 
 URL, OTHER = "https://docs.example/a", "https://docs.example/b"
@@ -91,3 +92,11 @@ def test_the_same_page_is_one_source() -> None:
     ]
     assert {canonical(url) for url in same} == {"https://x.example/a"}
     assert canonical("https://x.example/a?b=1") != canonical("https://x.example/a?b=2")
+
+
+def test_a_source_is_told_once_in_a_turn() -> None:
+    citations = Citations()
+    assert citations.cite([TOLD, Source(f"{URL}#part", "B")]) == [
+        SourcesFound((TOLD,), reason="named by the agent")
+    ]
+    assert citations.cite([TOLD]) == []
