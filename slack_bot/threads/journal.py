@@ -30,6 +30,91 @@ _HANDLE_BYTES = 24  # of what names a form: nobody can guess it
 _RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
 
 
+class JournalStore:
+    """The store as the journal uses it: a failure is logged, and the turn goes on for its reader."""
+
+    def __init__(self, store: Store, agent: str, clock: Clock) -> None:
+        self._store, self.agent, self.now = store, agent, clock.wall
+        self.is_durable = store.is_durable
+        self._not_stored: set[tuple[str, str]] = set()  # since the last success: turns, and what of them
+
+    async def save(self, *changes: tuple[TurnRecord, int]) -> bool:
+        """Store all of them or none. With each: how many of its messages are stored as they are."""
+        return await self._guard(self._store.save(*changes), changes[0][0])
+
+    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+        """Empty if the store fails."""
+        try:
+            return await self._store.messages_in(thread)
+        except StoreError as error:
+            _log.error("the messages of a thread were not read: %s", error, extra={"thread_ts": thread.ts})
+            return frozenset()
+
+    async def context_of(self, thread: ThreadKey) -> AgentContext:
+        """What is known of a thread. Raises StoreError."""
+        return await conversation(self._store, self.agent, thread)
+
+    async def save_context(self, agent_context: AgentContext, record: TurnRecord) -> None:
+        thread = record.question.thread
+        saving = save_conversation(self._store, self.agent, thread, agent_context, self.now())
+        await self._guard(saving, record, "a thread's context")
+
+    async def save_form(self, form: OpenForm, record: TurnRecord) -> bool:
+        return await self._guard(open_form(self._store, form, self.now()), record, "a form")
+
+    async def form_of(self, record: TurnRecord) -> OpenForm | None:
+        """The form that another process has shown for this turn."""
+        if not (record.takeovers or record.stage is Stage.WATCHED):
+            return None
+        try:
+            there = await forms_in(self._store, record.question.thread)
+        except StoreError:  # what follows will say so
+            return None
+        return next((each for each in there if each.is_open and each.turn == record.key), None)
+
+    async def _guard(self, saving: Awaitable[None], record: TurnRecord, what: str = "a turn") -> bool:
+        try:
+            await saving
+        except StoreError as error:
+            fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
+            is_said = (record.key, what) in self._not_stored
+            self._not_stored.add((record.key, what))
+            level = logging.DEBUG if is_said else error.log_level
+            _log.log(level, "%s was not stored: %s", what, error, extra=fields)
+            return False
+        self._not_stored.clear()
+        return True
+
+
+class UnnamedTasks:
+    """Turns whose question was sent and whose task's id is not stored: no other process could finish them."""
+
+    def __init__(self) -> None:
+        self._turns: set[str] = set()
+        self._all_named = asyncio.Event()
+
+    def add(self, record: TurnRecord) -> None:
+        """Its question is sent."""
+        if record.question.task_id is None:
+            self._turns.add(record.key)
+
+    def discard(self, record: TurnRecord) -> None:
+        """The id of its task is stored, or not needed."""
+        self._turns.discard(record.key)
+        if not self._turns:
+            self._all_named.set()
+
+    async def wait_for_names(self, hurry: asyncio.Event | None) -> None:
+        """Shortly, or until `hurry` is set."""
+        self._all_named.clear()
+        if not self._turns:
+            return
+        ends = [asyncio.ensure_future(each.wait()) for each in (self._all_named, hurry) if each is not None]
+        await asyncio.wait(ends, timeout=_NAME_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for each in ends:
+            each.cancel()
+
+
 class Journal:
     """The records of all turns of this process with one agent."""
 
@@ -42,13 +127,12 @@ class Journal:
         leases: Leases,
         observer: Observer,
     ) -> None:
+        self.store = JournalStore(store, agent, clock)
+        self.unnamed = UnnamedTasks()
         self._leases, self._observer, self._monotonic = leases, observer, clock.monotonic
-        self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
+        self._interval = interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
-        self._not_stored: set[tuple[str, str]] = set()  # since the last success: turns, and what of them
-        self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
-        self._all_named = asyncio.Event()
 
     async def begin(self, record: TurnRecord, *, opens_forms: bool) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError.
@@ -56,7 +140,7 @@ class Journal:
         `opens_forms`: what its agent asks may be answered with buttons.
         """
         question = record.question
-        known = await conversation(self._store, self._agent, question.thread)
+        known = await self.store.context_of(question.thread)
         if record.stage is Stage.ACCEPTED:
             task_id = question.task_id if question.handle else known.task_for(question.user)
             question = replace(question, context_id=known.context_id, task_id=task_id)
@@ -70,47 +154,31 @@ class Journal:
 
     async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
         """The `others` are asked as a part of `record`. All or none of it is stored."""
-        ended = [each.ended(self.now(), Outcome.MERGED) for each in others]
-        is_saved = await self._guard(self._store.save((record, 0), *((each, 0) for each in ended)), record)
+        ended = [each.ended(self.store.now(), Outcome.MERGED) for each in others]
+        is_saved = await self.store.save((record, 0), *((each, 0) for each in ended))
         for each in ended if is_saved else ():
             self._tell_end(each)
         return is_saved
 
     def _tell_end(self, record: TurnRecord) -> None:
-        self._observer(TurnRecorded(self._monotonic(), record.key, self._agent, record))
-
-    def sent(self, record: TurnRecord) -> TurnRecord:
-        if record.question.task_id is None:
-            self._unnamed.add(record.key)
-        return replace(record, stage=Stage.SENT, sent_at=self.now())
+        self._observer(TurnRecorded(self._monotonic(), record.key, self.store.agent, record))
 
     async def end(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> None:
         """A turn ended without an answer of the agent."""
-        self.named(record)
+        self.unnamed.discard(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        ended = record.ended(self.now(), outcome, reason)
+        ended = record.ended(self.store.now(), outcome, reason)
         if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
             self._tell_end(ended)
 
-    def named(self, record: TurnRecord) -> None:
-        """The id of its task is stored, or not needed."""
-        self._unnamed.discard(record.key)
-        if not self._unnamed:
-            self._all_named.set()
-
     async def wait_for_names(self, hurry: asyncio.Event | None) -> None:
         """Shortly, or until `hurry` is set: without its task's id nobody could go on with a turn."""
-        self._all_named.clear()
-        if not self._unnamed or not self._store.is_durable:
-            return
-        ends = [asyncio.ensure_future(each.wait()) for each in (self._all_named, hurry) if each is not None]
-        await asyncio.wait(ends, timeout=_NAME_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        for each in ends:
-            each.cancel()
+        if self.store.is_durable:
+            await self.unnamed.wait_for_names(hurry)
 
     async def keep(self, record: TurnRecord) -> bool:
         """A turn changed that does not run."""
-        return await self._guard(self._store.save((record, len(record.messages))), record)
+        return await self.store.save((record, len(record.messages)))
 
     async def keep_stop(self, record: TurnRecord, user: str) -> None:
         """`user` stopped a turn that has not begun."""
@@ -131,7 +199,7 @@ class Journal:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
         self._changed.difference_update(turns)
         changes = [(turn.record, turn.unchanged()) for turn in turns]
-        is_saved = await self._guard(self._store.save(*changes), changes[0][0])
+        is_saved = await self.store.save(*changes)
         if is_saved:
             for turn, (record, _) in zip(turns, changes, strict=True):
                 turn.stored = record.messages
@@ -162,31 +230,6 @@ class Journal:
             await asyncio.Event().wait()
         return True
 
-    async def save_conversation(self, turn: "TurnJournal", known: AgentContext) -> None:
-        saving = save_conversation(self._store, self._agent, turn.question.thread, known, self.now())
-        await self._guard(saving, turn.record, "a thread's context")
-
-    async def keep_form(self, form: OpenForm, record: TurnRecord) -> bool:
-        return await self._guard(open_form(self._store, form, self.now()), record, "a form")
-
-    async def form_of(self, record: TurnRecord) -> OpenForm | None:
-        """The form that another process has shown for this turn."""
-        if not (record.takeovers or record.stage is Stage.WATCHED):
-            return None
-        try:
-            there = await forms_in(self._store, record.question.thread)
-        except StoreError:  # what follows will say so
-            return None
-        return next((each for each in there if each.is_open and each.turn == record.key), None)
-
-    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
-        """Empty if the store fails."""
-        try:
-            return await self._store.messages_in(thread)
-        except StoreError as error:
-            _log.error("the messages of a thread were not read: %s", error, extra={"thread_ts": thread.ts})
-            return frozenset()
-
     def save_soon(self, turn: "TurnJournal") -> None:
         self._changed.add(turn)
         if self._checkpoint is None or self._checkpoint.done():
@@ -204,30 +247,79 @@ class Journal:
             if self._changed:
                 await self.save(*self._changed)
 
-    async def _guard(self, saving: Awaitable[None], record: TurnRecord, what: str = "a turn") -> bool:
-        try:
-            await saving
-        except StoreError as error:
-            fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
-            is_said = (record.key, what) in self._not_stored
-            self._not_stored.add((record.key, what))
-            level = logging.DEBUG if is_said else error.log_level
-            _log.log(level, "%s was not stored: %s", what, error, extra=fields)
-            return False
-        self._not_stored.clear()
-        return True
+
+class TurnForm:
+    """The form with which a turn's agent asks, in the store."""
+
+    def __init__(self, store: JournalStore, *, can_be_answered: bool) -> None:
+        self._store, self._can_be_answered = store, can_be_answered
+        self._opened: OpenForm | None = None
+
+    @property
+    def handle(self) -> str:
+        """Of the form that this process has shown; "": none."""
+        return "" if self._opened is None else self._opened.handle
+
+    async def open(self, form: Form, record: TurnRecord, *, is_over: bool) -> str:
+        """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press.
+        `is_over`: the agent's task is, so the answer begins another one.
+        """
+        if not self._can_be_answered:
+            return ""
+        known = self._opened or await self._store.form_of(record)
+        if known is not None and known.form == form:
+            return known.handle
+        asked, task_id = record.question, "" if is_over else record.task_id or ""
+        opened = OpenForm(
+            known.handle if known is not None else secrets.token_urlsafe(_HANDLE_BYTES),
+            *(record.key, asked.thread, asked.user, asked.user_team, task_id, form),
+            opened_at=self._store.now(),
+            context_id=record.context_id,
+        )
+        return opened.handle if await self._save(opened, record) else ""
+
+    async def shown_below(self, message: MessageRecord, record: TurnRecord) -> None:
+        """The form is shown there."""
+        if self._opened is not None:
+            await self._save(replace(self._opened, message=message), record)
+
+    async def _save(self, form: OpenForm, record: TurnRecord) -> bool:
+        self._opened = form
+        return await self._store.save_form(form, record)
+
+
+class TurnContext:
+    """What is known of the thread with the turn's agent, in the store."""
+
+    def __init__(self, store: JournalStore, agent_context: AgentContext) -> None:
+        self._store, self.known = store, agent_context
+
+    @property
+    def heard(self) -> Heard:
+        """What the agent knows of the thread. One that names no conversation remembers nothing."""
+        return () if self.known.context_id is None else self.known.heard
+
+    async def learn(self, agent_context: AgentContext, record: TurnRecord) -> None:
+        """Store `agent_context`, if it is new."""
+        if agent_context != self.known or tuple(agent_context.waits) != tuple(self.known.waits):
+            await self.save(agent_context, record)
+
+    async def save(self, agent_context: AgentContext, record: TurnRecord) -> None:
+        """Store `agent_context` also if it is as before: its age counts from now."""
+        self.known = agent_context
+        await self._store.save_context(agent_context, record)
 
 
 class TurnJournal:
     """The record of one turn. `stored`: its messages as the store has them."""
 
     def __init__(
-        self, journal: Journal, record: TurnRecord, conversation: AgentContext, *, opens_forms: bool
+        self, journal: Journal, record: TurnRecord, agent_context: AgentContext, *, opens_forms: bool
     ) -> None:
-        self._journal, self.record, self._conversation = journal, record, conversation
+        self._journal, self.record = journal, record
         self.stored = record.messages
-        self._opens_forms = opens_forms
-        self._opened: OpenForm | None = None
+        self.context = TurnContext(journal.store, agent_context)
+        self.form = TurnForm(journal.store, can_be_answered=opens_forms)
 
     @property
     def question(self) -> Question:
@@ -242,21 +334,18 @@ class TurnJournal:
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
     async def other_messages(self) -> frozenset[str]:
-        return await self._journal.messages_in(self.question.thread)
-
-    @property
-    def heard(self) -> Heard:
-        """What the agent knows of the thread. One that names no conversation remembers nothing."""
-        known = self._conversation
-        return () if known.context_id is None else known.heard
+        return await self._journal.store.messages_in(self.question.thread)
 
     async def sending(self, baseline: TaskBaseline | None = None, heard: Heard | None = None) -> None:
         """The agent is asked next. `baseline`: what the task holds that the question is for. `heard`: what
         the agent has heard of the thread, once it has taken the question.
         """
         if self.record.stage is Stage.ACCEPTED:
-            sent = self._journal.sent(self.record)
-            self.record = replace(sent, baseline=baseline, heard=heard)
+            self._journal.unnamed.add(self.record)
+            sent_at = self._journal.store.now()
+            self.record = replace(
+                self.record, stage=Stage.SENT, sent_at=sent_at, baseline=baseline, heard=heard
+            )
             await self._journal.save_surely(self)
 
     def answers(self, form: OpenForm) -> None:
@@ -265,54 +354,32 @@ class TurnJournal:
         self.record = replace(self.record, question=question)
 
     async def open_form(self, form: Form, *, is_over: bool = False) -> str:
-        """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press.
-        `is_over`: the agent's task is, so the answer begins another one.
-        """
-        if not self._opens_forms:
-            return ""
-        known = self._opened or await self._journal.form_of(self.record)
-        if known is not None and known.form == form:
-            return known.handle
-        asked, task_id = self.question, "" if is_over else self.record.task_id or ""
-        opened = OpenForm(
-            known.handle if known is not None else secrets.token_urlsafe(_HANDLE_BYTES),
-            *(self.record.key, asked.thread, asked.user, asked.user_team, task_id, form),
-            opened_at=self._journal.now(),
-            context_id=self.record.context_id,
-        )
-        return opened.handle if await self._keep_form(opened) else ""
+        """As `TurnForm.open`."""
+        return await self.form.open(form, self.record, is_over=is_over)
 
     async def form_shown(self, message: MessageRecord | None) -> None:
-        """The form stands below `message`."""
-        if self._opened is not None and message is not None:
-            await self._keep_form(replace(self._opened, message=message))
-
-    async def _keep_form(self, form: OpenForm) -> bool:
-        self._opened = form
-        return await self._journal.keep_form(form, self.record)
-
-    @property
-    def opened(self) -> str:
-        """The handle of the form that this process has shown for the turn."""
-        return "" if self._opened is None else self._opened.handle
+        """The form is shown below `message`."""
+        if message is not None:
+            await self.form.shown_below(message, self.record)
 
     async def taken(self) -> None:
         """The agent has the question, and what came with it."""
         if self.record.heard is not None:
-            await self._save_conversation(replace(self._conversation, heard=self.record.heard))
+            await self.context.learn(replace(self.context.known, heard=self.record.heard), self.record)
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
         """The agent named its task or its conversation. Nothing of it may be shown before."""
-        record, known = self.record, self._conversation
+        record, known = self.record, self.context.known
         task_id, context_id = task_id or record.task_id, context_id or record.context_id
         if context_id is not None and known.context_id not in (None, context_id):
             record = replace(record, heard=())  # the agent began anew: it knows nothing of the thread
         if (task_id, context_id) != (record.task_id, record.context_id):
             await self._become(replace(record, task_id=task_id, context_id=context_id))
             if task_id is not None:
-                self._journal.named(record)
+                self._journal.unnamed.discard(record)
         heard = known.heard if record.heard is None else record.heard
-        await self._save_conversation(replace(known, context_id=context_id or known.context_id, heard=heard))
+        known = replace(known, context_id=context_id or known.context_id, heard=heard)
+        await self.context.learn(known, self.record)
 
     async def shown(self, messages: tuple[MessageRecord, ...]) -> None:
         """Slack confirmed `messages`. A new one is stored before more is written into it."""
@@ -335,7 +402,7 @@ class TurnJournal:
         await self._become(replace(self.record, reworded=text))
 
     async def watch(self) -> None:
-        since = self.record.watched_at or self._journal.now()
+        since = self.record.watched_at or self._journal.store.now()
         await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
@@ -350,23 +417,17 @@ class TurnJournal:
         said: str = "",
     ) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
-        self._journal.named(self.record)
-        known, user = self._conversation, self.question.user
+        self._journal.unnamed.discard(self.record)
+        known, user = self.context.known, self.question.user
         known = replace(known, context_id=self.record.context_id or known.context_id)
         if awaiting_task_id is not None:
             known = known.asked(user, awaiting_task_id)
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
-        self._conversation = known
-        await self._journal.save_conversation(self, known)  # also what is as before: its age counts from now
-        ended = self.record.ended(self._journal.now(), outcome, reason)
+        await self.context.save(known, self.record)
+        ended = self.record.ended(self._journal.store.now(), outcome, reason)
         await self._become(replace(ended, trace_id=trace_id, said=said), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record
         await (self._journal.save_end if ends else self._journal.save)(self)
-
-    async def _save_conversation(self, known: AgentContext) -> None:
-        if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):
-            self._conversation = known
-            await self._journal.save_conversation(self, known)

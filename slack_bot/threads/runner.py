@@ -89,7 +89,7 @@ class TurnRunner:
         self._handle_event(TurnBegun())
         left = self._journal.record if self._journal.is_takeover else None
         if left is None:
-            self._around = asyncio.create_task(self._look_around(asked, self._journal.heard))
+            self._around = asyncio.create_task(self._look_around(asked, self._journal.context.heard))
         self._handle.on_exit(self._give_up_writes_if_stopped)
         writing = self._write() if left is None else self._go_on(left)
         writer = asyncio.create_task(writing, name=f"writer {asked.key}")

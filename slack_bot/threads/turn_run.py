@@ -181,7 +181,7 @@ class TurnRun:
         """Whether these messages are of other turns in its thread."""
         if self.shows_any(messages):
             return False
-        return (await self._parts.journal.messages_in(self._turn.question.thread)).issuperset(messages)
+        return (await self._parts.journal.store.messages_in(self._turn.question.thread)).issuperset(messages)
 
     def interrupt(self) -> asyncio.Task[str | None]:
         """Have the agent end its task. Gives that task's id; "": it is over; None: it goes on."""

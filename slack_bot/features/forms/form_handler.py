@@ -183,10 +183,10 @@ class FormHandler(FormAnswers):
 
     async def close(self, turn: TurnJournal) -> None:
         """What the store does is only logged."""
-        if not turn.opened:
+        if not turn.form.handle:
             return
         try:
-            form = await take_form(self._store, turn.opened, turn.record.key, "", self._clock.wall())
+            form = await take_form(self._store, turn.form.handle, turn.record.key, "", self._clock.wall())
         except StoreError as error:
             _log.error("a form was not closed: %s", error, extra={"turn": turn.record.key})
             return
