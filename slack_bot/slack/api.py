@@ -70,6 +70,199 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
     )
 
 
+class SlackTransport:
+    """Sends one request to Slack, without a permit, and reports it to `observer` as one of `turn`.
+
+    Never raises for what Slack or the network does. `write_timeout`: as of `SlackApi`.
+    """
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        clock: Clock,
+        observer: Observer,
+        write_timeout: float | None,
+        turn: str = "",
+    ) -> None:
+        self._client, self._clock, self._observer = client, clock, observer
+        self._write_timeout, self._turn = write_timeout, turn
+
+    def for_turn(self, turn: str) -> SlackTransport:
+        return SlackTransport(self._client, self._clock, self._observer, self._write_timeout, turn)
+
+    def call(
+        self, method: str, args: Mapping[str, object], *, waited: float, attempt: int
+    ) -> Awaitable[CallResult]:
+        """Call `method` of the Web API. `waited` (seconds for a permit) and `attempt` are only reported."""
+        return self._attempt(method, args, self._send(method, args), waited, attempt)
+
+    async def upload(self, url: str, content: bytes) -> CallResult:
+        """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
+        return await self._attempt("upload", {"bytes": len(content)}, self._send_file(url, content))
+
+    async def download(self, url: str, most: int) -> CallResult:
+        """`content` and `content_type` of a file of Slack's; more than `most` bytes are refused."""
+        return await self._attempt("download", {}, download(self._client, url, most))
+
+    async def respond(self, url: str, body: Mapping[str, object]) -> CallResult:
+        """Change the message whose button was pressed, or remove it: private ones too (facts: Slack 3.5)."""
+        return await self._attempt("response_url", body, self._send_response(url, body))
+
+    async def _attempt(
+        self,
+        method: str,
+        args: Mapping[str, object],
+        request: Coroutine[Any, Any, Mapping[str, Any]],
+        waited: float = 0.0,
+        attempt: int = 1,
+    ) -> CallResult:
+        began = self._clock.monotonic()
+        is_write = method not in ("upload", "download") and METHODS[method].body is not Body.ADDRESS
+        limit = (is_write and self._write_timeout) or self._client.timeout
+        result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
+        try:
+            async with asyncio.timeout(limit):
+                result = CallOk(await request)
+        except SlackApiError as error:
+            result = _refused(error)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+            result = CallFailed(Fault.LATER, "connect_failed")
+        except TimeoutError:
+            result = CallFailed(Fault.UNKNOWN, "timeout")
+        except (aiohttp.ClientError, OSError):
+            result = CallFailed(Fault.UNKNOWN, "connection_lost")
+        except _UNREADABLE:  # last: a certificate that is refused is a ValueError too
+            result = CallFailed(Fault.UNKNOWN, "unreadable")
+        finally:
+            now = self._clock.monotonic()
+            failed = result if isinstance(result, CallFailed) else None
+            why, fault, later = (failed.error, failed.fault, failed.retry_after) if failed else (None,) * 3
+            what = self._turn, method, args, failed is None, why
+            self._observer(SlackCalled(now, *what, now - began, waited, fault, attempt, later))
+        return result
+
+    async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
+        given = {name: value for name, value in args.items() if value is not None}
+        body = METHODS[method].body
+        if body is not Body.JSON:
+            given = {
+                name: json.dumps(value) if isinstance(value, list | dict) else value
+                for name, value in given.items()
+            }
+            verb = "GET" if body is Body.ADDRESS else "POST"
+            answer = await self._client.api_call(method, http_verb=verb, params=given)
+        else:
+            answer = await self._client.api_call(method, json=given)
+        return answer.data if isinstance(answer.data, dict) else {}
+
+    async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
+        answer = await self._client._upload_file(  # the one step of an upload that has no public method
+            url=url,
+            data=content,
+            logger=_log,
+            timeout=self._client.timeout,
+            proxy=self._client.proxy,
+            ssl=None,
+        )
+        if answer.status != HTTPStatus.OK:
+            message = f"the upload was answered with {answer.status}"
+            raise SlackApiError(message, answer)  # type: ignore[no-untyped-call]  # the SDK gives it no types
+        return {}
+
+    async def _send_response(self, url: str, body: Mapping[str, object]) -> Mapping[str, Any]:
+        session = self._client.session
+        assert session is not None, "the session of all calls"
+        async with session.post(url, json=body, proxy=self._client.proxy) as answer:
+            answer.raise_for_status()
+        return {}
+
+
+class TurnPermits:
+    """The permits of one turn: what it has reserved, and how urgent its calls are.
+
+    `patience`: the most seconds that what is reserved may wait. `priority`: of all its calls; None: the
+    method's.
+    """
+
+    def __init__(
+        self, rate_limiter: RateLimiter, patience: float, turn: str = "", priority: Priority | None = None
+    ) -> None:
+        self._rate_limiter, self._patience = rate_limiter, patience
+        self._turn, self.priority = turn, priority
+        self._reserved: dict[str, Permit] = {}
+        self._shown_at = 0.0
+
+    def for_turn(self, turn: str, priority: Priority | None) -> TurnPermits:
+        return TurnPermits(self._rate_limiter, self._patience, turn, priority)
+
+    def waits_since(self, at: float) -> None:
+        """The reader of this turn has seen nothing new since `at` on the clock."""
+        self._shown_at = at
+
+    def note_success(self, method: str, at: float) -> None:
+        """A call of `method` had success, `at` on the clock."""
+        if METHODS[method].shows_text:
+            self._shown_at = at
+
+    def reserve(
+        self,
+        method: str,
+        channel: str = "",
+        priority: Priority | None = None,
+        wake: Callable[[], None] | None = None,
+    ) -> bool:
+        """Whether this turn may call `method` at once. If not, `wake` is called when it may.
+
+        Asking again only changes the priority and `wake`; what was reserved for another method is given back.
+        """
+        priority = METHODS[method].priority if priority is None else priority
+        permit = self._reserved.get(method)
+        if permit is None:
+            self.give_back()
+            request = CallRequest(method, priority, self._patience, channel, self._shown_at, turn=self._turn)
+            permit = self._reserved[method] = self._rate_limiter.reserve(request, wake)
+        else:
+            permit.move(priority, wake)
+        return permit.is_settled
+
+    def give_back(self) -> None:
+        while self._reserved:
+            self._reserved.popitem()[1].give_back()
+
+    def take(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
+        """What is reserved for `method`, or else a place behind the others. `again`: it was tried before."""
+        priority = METHODS[method].priority if self.priority is None else self.priority
+        permit = self._reserved.pop(method, None)
+        if permit is not None:
+            permit.move(priority)
+            return permit
+        request = CallRequest(method, priority, patience, channel, self._shown_at, again, turn=self._turn)
+        return self._rate_limiter.reserve(request)
+
+
+class MissingScopes:
+    """What Slack refused because the app lacks a scope: not tried until the next start, when a new token may
+    have it. The scope of `conversations.*` depends on the kind of conversation; only that of direct messages
+    shows in the id.
+    """
+
+    def __init__(self) -> None:
+        self._refused: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def add(self, method: str, channel: str) -> None:
+        self._refused[self._key(method, channel)] = None
+        if len(self._refused) > _MAX_REFUSALS:
+            self._refused.popitem(last=False)
+
+    def forbid(self, method: str, channel: str) -> bool:
+        return self._key(method, channel) in self._refused
+
+    @staticmethod
+    def _key(method: str, channel: str) -> tuple[str, str]:
+        where = channel[:1] if is_direct(channel) else channel
+        return method, where if method.startswith("conversations.") else ""
+
+
 class SlackApi:
     """Calls Web API methods. Safe to share; `for_turn` gives a copy that names the turn it calls for.
 
@@ -89,17 +282,12 @@ class SlackApi:
         health: Health | None = None,
         identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None,
     ) -> None:
-        self._client, self._clock, self.observer = client, clock, observer
-        self._identity = identity
-        self._health = health or Health()
-        self._retry_timeout, self._write_timeout = retry_timeout, write_timeout
-        self._rate_limiter = rate_limiter
-        self._missing_scopes: OrderedDict[tuple[str, str], None] = OrderedDict()  # methods and conversations
-        self._turn = ""
+        self.transport = SlackTransport(client, clock, observer, write_timeout)
+        self.permits = TurnPermits(rate_limiter, retry_timeout)
+        self.observer, self._identity = observer, identity
+        self._clock, self._retry_timeout = clock, retry_timeout
+        self._health, self._missing_scopes = health or Health(), MissingScopes()
         self.log_fields: dict[str, str | None] = {}
-        self.priority: Priority | None = None
-        self._reserved: dict[str, Permit] = {}
-        self._shown_at = 0.0
         self.is_sure: Callable[[], bool] = lambda: True
 
     def for_turn(
@@ -110,45 +298,13 @@ class SlackApi:
         is_sure: Callable[[], bool] = lambda: True,
     ) -> SlackApi:
         api = copy(self)
-        api.is_sure = is_sure
-        api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
-        api._reserved, api._shown_at, api.priority = {}, 0.0, priority
+        api.transport, api.permits = self.transport.for_turn(turn), self.permits.for_turn(turn, priority)
+        api.is_sure, api.log_fields = is_sure, {"turn": turn or None, "thread_ts": thread_ts}
         return api
 
     async def identity(self) -> Mapping[str, Any]:
         """Who the bot is: `bot_user_id`, `bot_id`, `enterprise_id`, `url`. Raises SlackError."""
         return {} if self._identity is None else await self._identity()
-
-    def waits_since(self, at: float) -> None:
-        """The reader of this turn has seen nothing new since `at` on the clock."""
-        self._shown_at = at
-
-    def reserve(
-        self,
-        method: str,
-        channel: str = "",
-        priority: Priority | None = None,
-        wake: Callable[[], None] | None = None,
-    ) -> bool:
-        """Whether this turn may call `method` at once. If not, `wake` is called when it may.
-
-        Asking again only changes the priority and `wake`; what was reserved for another method is given back.
-        """
-        priority = METHODS[method].priority if priority is None else priority
-        permit = self._reserved.get(method)
-        if permit is None:
-            self.give_back()
-            request = CallRequest(
-                method, priority, self._retry_timeout, channel, self._shown_at, turn=self._turn
-            )
-            permit = self._reserved[method] = self._rate_limiter.reserve(request, wake)
-        else:
-            permit.move(priority, wake)
-        return permit.is_settled
-
-    def give_back(self) -> None:
-        while self._reserved:
-            self._reserved.popitem()[1].give_back()
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -159,23 +315,23 @@ class SlackApi:
         process's, nothing is begun or edited.
         """
         channel = str(args.get("channel") or args.get("channel_id") or "")
-        if _scope_key(method, channel) in self._missing_scopes:
-            self.give_back()
+        if self._missing_scopes.forbid(method, channel):
+            self.permits.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         row, left = METHODS[method], self._retry_timeout if patience is None else patience
         block, attempt = left, 1
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            permit = self._permit(method, channel, block, again=attempt > 1)
+            permit = self.permits.take(method, channel, block, again=attempt > 1)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
             while row.needs_lease and not self.is_sure():  # noqa: ASYNC110  no event reports it
                 await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
-            result = await self._attempt(method, args, self._send(method, args), permit.waited, attempt)
+            result = await self.transport.call(method, args, waited=permit.waited, attempt=attempt)
             if isinstance(result, CallOk):
+                self.permits.note_success(method, self._clock.monotonic())
                 self._health.passed(HealthCheck.TOKEN)
-                self._shown_at = self._clock.monotonic() if row.shows_text else self._shown_at
                 return result
             self._note_failed(method, channel, result)
             if result.fault is not Fault.LATER:
@@ -208,97 +364,8 @@ class SlackApi:
             args = {**args, "cursor": cursor}
         return found
 
-    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
-        priority = METHODS[method].priority if self.priority is None else self.priority
-        permit = self._reserved.pop(method, None)
-        if permit is not None:
-            permit.move(priority)
-            return permit
-        request = CallRequest(method, priority, patience, channel, self._shown_at, again, turn=self._turn)
-        return self._rate_limiter.reserve(request)
-
-    async def _attempt(
-        self,
-        method: str,
-        args: Mapping[str, object],
-        request: Coroutine[Any, Any, Mapping[str, Any]],
-        waited: float = 0.0,
-        attempt: int = 1,
-    ) -> CallResult:
-        began = self._clock.monotonic()
-        is_write = method not in ("upload", "download") and METHODS[method].body is not Body.ADDRESS
-        limit = (is_write and self._write_timeout) or self._client.timeout
-        result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
-        try:
-            async with asyncio.timeout(limit):
-                result = CallOk(await request)
-        except SlackApiError as error:
-            result = _refused(error)
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-            result = CallFailed(Fault.LATER, "connect_failed")
-        except TimeoutError:
-            result = CallFailed(Fault.UNKNOWN, "timeout")
-        except (aiohttp.ClientError, OSError):
-            result = CallFailed(Fault.UNKNOWN, "connection_lost")
-        except _UNREADABLE:  # last: a certificate that is refused is a ValueError too
-            result = CallFailed(Fault.UNKNOWN, "unreadable")
-        finally:
-            now = self._clock.monotonic()
-            failed = result if isinstance(result, CallFailed) else None
-            why, fault, later = (failed.error, failed.fault, failed.retry_after) if failed else (None,) * 3
-            what = self._turn, method, args, failed is None, why
-            self.observer(SlackCalled(now, *what, now - began, waited, fault, attempt, later))
-        return result
-
-    async def upload(self, url: str, content: bytes) -> CallResult:
-        """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
-        return await self._attempt("upload", {"bytes": len(content)}, self._send_file(url, content))
-
-    async def download(self, url: str, most: int) -> CallResult:
-        """`content` and `content_type` of a file of Slack's; more than `most` bytes are refused."""
-        return await self._attempt("download", {}, download(self._client, url, most))
-
-    async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
-        answer = await self._client._upload_file(  # the one step of an upload that has no public method
-            url=url,
-            data=content,
-            logger=_log,
-            timeout=self._client.timeout,
-            proxy=self._client.proxy,
-            ssl=None,
-        )
-        if answer.status != HTTPStatus.OK:
-            message = f"the upload was answered with {answer.status}"
-            raise SlackApiError(message, answer)  # type: ignore[no-untyped-call]  # the SDK gives it no types
-        return {}
-
-    async def respond(self, url: str, body: Mapping[str, object]) -> CallResult:
-        """Change the message whose button was pressed, or remove it: private ones too (facts: Slack 3.5)."""
-        return await self._attempt("response_url", body, self._send_response(url, body))
-
-    async def _send_response(self, url: str, body: Mapping[str, object]) -> Mapping[str, Any]:
-        session = self._client.session
-        assert session is not None, "the session of all calls"
-        async with session.post(url, json=body, proxy=self._client.proxy) as answer:
-            answer.raise_for_status()
-        return {}
-
-    async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
-        given = {name: value for name, value in args.items() if value is not None}
-        body = METHODS[method].body
-        if body is not Body.JSON:
-            given = {
-                name: json.dumps(value) if isinstance(value, list | dict) else value
-                for name, value in given.items()
-            }
-            verb = "GET" if body is Body.ADDRESS else "POST"
-            answer = await self._client.api_call(method, http_verb=verb, params=given)
-        else:
-            answer = await self._client.api_call(method, json=given)
-        return answer.data if isinstance(answer.data, dict) else {}
-
     def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
-        is_quiet = self.priority is Priority.BACKGROUND  # the caller says what it means
+        is_quiet = self.permits.priority is Priority.BACKGROUND  # the caller says what it means
         if failed.fault is Fault.DEAD:
             self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
@@ -307,9 +374,7 @@ class SlackApi:
             level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, usual)
             _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return
-        self._missing_scopes[_scope_key(method, channel)] = None
-        if len(self._missing_scopes) > _MAX_REFUSALS:
-            self._missing_scopes.popitem(last=False)
+        self._missing_scopes.add(method, channel)
         _log.log(
             logging.DEBUG if is_quiet else logging.WARNING,
             "%s is refused because the Slack app lacks the scope %s, and not tried until the next start: %s",
@@ -331,13 +396,6 @@ async def repeat_until_answered(
         await asyncio.sleep(pause)
         result = await call()
     return result
-
-
-def _scope_key(method: str, channel: str) -> tuple[str, str]:
-    """What a missing scope forbids until the next start, when a new token may have it. The scope of
-    `conversations.*` depends on the kind of conversation; only that of direct messages shows in the id."""
-    where = channel[:1] if is_direct(channel) else channel
-    return method, where if method.startswith("conversations.") else ""
 
 
 def _refused(error: SlackApiError) -> CallFailed:

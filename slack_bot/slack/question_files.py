@@ -118,7 +118,7 @@ class QuestionFiles:
             raise too_many
         most = min(each, left)
         result = await repeat_until_answered(
-            lambda: self._api.download(file.url, most), repeat_on=NOT_REFUSED
+            lambda: self._api.transport.download(file.url, most), repeat_on=NOT_REFUSED
         )
         if isinstance(result, CallFailed) and result.error == TOO_LARGE:
             raise too_many if left < each else _NotGiven(QUESTION_FILE_TOO_LARGE.format(_size(each)))

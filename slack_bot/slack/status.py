@@ -133,11 +133,11 @@ class QueuedReaction:
             if not self._stays:
                 await self._api.call("reactions.remove", self._args)
         finally:
-            self._api.give_back()
+            self._api.permits.give_back()
 
     async def _add(self) -> bool:
         """Whether it may be there now."""
-        while not self._is_over and not self._api.reserve("reactions.add", wake=self._changed.set):
+        while not self._is_over and not self._api.permits.reserve("reactions.add", wake=self._changed.set):
             await self._change()
         if self._is_over:
             return False

@@ -103,13 +103,13 @@ class Writer:
 
     def waits_since(self, at: float) -> None:
         """The reader has seen nothing of the answer, and waits since `at` on the clock."""
-        self._api.waits_since(at)
+        self._api.permits.waits_since(at)
 
     def give_up_writes(self) -> None:
         """As `GiveUpWrites`."""
         self.calls.are_writes_given_up = True
         self._writes_given_up.set()
-        self._api.give_back()
+        self._api.permits.give_back()
         if self._limit is not None:
             _end_in(self._limit, 0.0)
 
@@ -167,7 +167,7 @@ class Writer:
             case orders.Sleep():
                 await self._sleep(order)
             case orders.UploadFile(url, content):
-                return await self._api.upload(url, content)
+                return await self._api.transport.upload(url, content)
             case orders.Compute(work):
                 return await asyncio.to_thread(work)
             case orders.LetOthersRun():
@@ -194,11 +194,11 @@ class Writer:
         match slot_order:
             case orders.ReserveSlot(method, priority, wakes=wakes):
                 wake = self.wake.set if wakes else None
-                return self._api.reserve(method, self.calls.channel, priority, wake)
+                return self._api.permits.reserve(method, self.calls.channel, priority, wake)
             case orders.GiveUpWrites():
                 self.give_up_writes()
             case _:
-                self._api.give_back()
+                self._api.permits.give_back()
         return True
 
     async def _order_late(self, late_order: orders.LateStreamOrder) -> None:

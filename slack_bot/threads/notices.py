@@ -158,7 +158,9 @@ class Notices:
         """
         if private_url:
             body: Args = {"replace_original": True, "text": text} if text else {"delete_original": True}
-            if isinstance(await self._api.for_turn("", place[1]).respond(private_url, body), CallOk):
+            if isinstance(
+                await self._api.for_turn("", place[1]).transport.respond(private_url, body), CallOk
+            ):
                 return
         if text is not None:
             await self.post_ephemeral(*place, text)

@@ -119,9 +119,9 @@ class Governed(Scene):
         self.door = SlackApi(self.client, self.clock, self.facts.append, 60, self.gate)
 
     def spend(self, method: str) -> None:
-        while (door := self.door.for_turn("other")).reserve(method):
-            door._reserved[method].use()
-        door.give_back()
+        while (door := self.door.for_turn("other")).permits.reserve(method):
+            door.permits._reserved[method].use()
+        door.permits.give_back()
 
     async def post(self, door: SlackApi, **kwargs: Any) -> CallOk | CallFailed:
         return await door.call("chat.postMessage", {"channel": "C1", **POST}, **kwargs)
@@ -205,10 +205,10 @@ async def test_a_slot_is_reserved_before_there_is_a_call() -> None:
     scene, woken = Governed(), asyncio.Event()
     scene.spend("chat.postMessage")
     mine = scene.door.for_turn(TURN)
-    assert not mine.reserve("chat.postMessage", "", Priority.LATER, woken.set)
-    assert not mine.reserve("chat.postMessage", "", Priority.FIRST, woken.set)
+    assert not mine.permits.reserve("chat.postMessage", "", Priority.LATER, woken.set)
+    assert not mine.permits.reserve("chat.postMessage", "", Priority.FIRST, woken.set)
     await woken.wait()
-    assert mine.reserve("chat.postMessage", "", Priority.FIRST)
+    assert mine.permits.reserve("chat.postMessage", "", Priority.FIRST)
     began = scene.clock.monotonic()
     assert isinstance(await mine.call("chat.postMessage", {"channel": "C1", **POST}), CallOk)
     assert scene.clock.monotonic() == began > 0.9
@@ -219,8 +219,8 @@ async def test_a_call_takes_the_place_in_the_line_that_was_reserved() -> None:
     scene = Governed(posts_per_second=0.1)
     scene.spend("chat.postMessage")
     mine, other = scene.door.for_turn("mine"), scene.door.for_turn("other")
-    mine.reserve("chat.postMessage", "C1", Priority.LATER)
-    scene.door.for_turn("lost").reserve("chat.update")
+    mine.permits.reserve("chat.postMessage", "C1", Priority.LATER)
+    scene.door.for_turn("lost").permits.reserve("chat.update")
     ends = [asyncio.create_task(scene.post(door)) for door in (other, mine)]
     done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     assert done == {ends[1]}, "mine was there first"
@@ -231,12 +231,12 @@ async def test_a_call_takes_the_place_in_the_line_that_was_reserved() -> None:
 async def test_what_is_not_used_is_given_back() -> None:
     scene = Governed()
     mine, other = scene.door.for_turn("mine"), scene.door.for_turn("other")
-    assert mine.reserve("chat.postMessage", "C1")
-    assert not other.reserve("chat.postMessage", "C1")
-    mine.give_back()
-    assert other.reserve("chat.postMessage", "C1")
-    assert other.reserve("chat.update"), "another method: the first is given back"
-    assert mine.reserve("chat.postMessage", "C1")
+    assert mine.permits.reserve("chat.postMessage", "C1")
+    assert not other.permits.reserve("chat.postMessage", "C1")
+    mine.permits.give_back()
+    assert other.permits.reserve("chat.postMessage", "C1")
+    assert other.permits.reserve("chat.update"), "another method: the first is given back"
+    assert mine.permits.reserve("chat.postMessage", "C1")
     assert not waiting_for(scene.gate)
 
 

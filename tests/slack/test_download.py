@@ -56,7 +56,7 @@ async def fetched(file: PersonFile, most: int = 100) -> tuple[CallResult, list[t
     """What came of a download, and who was asked with which token."""
     scene = Scene()
     (url,) = give(scene, file)
-    return await scene.api.download(url, most), scene.workspace.downloads
+    return await scene.api.transport.download(url, most), scene.workspace.downloads
 
 
 @on_virtual_time
@@ -97,9 +97,9 @@ async def test_the_token_goes_to_the_first_host_only() -> None:
     same = there.partition("files.slack.com")[2]
     other = there.replace("files.slack.com", "acme.slack.com")
     near, far = give(scene, PersonFile("b", moved_to=same), PersonFile("c", moved_to=other))
-    assert isinstance(await scene.api.download(near, 10), CallOk)
+    assert isinstance(await scene.api.transport.download(near, 10), CallOk)
     assert [token for _, token in scene.workspace.downloads] == [BOT_TOKEN, BOT_TOKEN]
-    page = await scene.api.download(far, 1000)
+    page = await scene.api.transport.download(far, 1000)
     assert isinstance(page, CallOk)
     assert page.data["content_type"] == "text/html"
     assert scene.workspace.downloads[-1] == ("F000001", None)

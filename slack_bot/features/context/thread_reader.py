@@ -36,8 +36,7 @@ class ThreadReader:
     """
 
     def __init__(self, api: SlackApi, settings: ContextSettings, reads_per_minute: float) -> None:
-        self._api, self._settings = api.for_turn(""), settings
-        self._api.priority = Priority.BACKGROUND
+        self._api, self._settings = api.for_turn("", priority=Priority.BACKGROUND), settings
         self.is_limited = reads_per_minute <= 1
         self._told: set[str] = set()
 
