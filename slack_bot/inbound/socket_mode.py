@@ -62,6 +62,37 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
+class _Reachability:
+    """Whether Slack is in, for `health`. `ready` is called when it is in again, after an outage
+    of `backfill_after` seconds or more.
+    """
+
+    def __init__(self, health: Health, backfill_after: float, ready: Callable[[], None] | None) -> None:
+        self._health, self._ready = health, ready
+        self._backfill_after = backfill_after
+        self._out_since: float | None = -math.inf  # None: Slack is in
+        self._is_ending = False
+
+    def update(self, problem: str, *, is_open: bool) -> None:
+        """`is_open`: some connection is. `problem`: why one is not."""
+        if self._is_ending:
+            return
+        now = asyncio.get_running_loop().time()
+        if not is_open:
+            self._health.failed(HealthCheck.SLACK, f"No connection to Slack is open. {problem}".rstrip())
+            self._out_since = now if self._out_since is None else self._out_since
+        elif self._out_since is not None:
+            self._health.passed(HealthCheck.SLACK)
+            since, self._out_since = self._out_since, None
+            if self._ready is not None and now - since >= self._backfill_after:
+                self._ready()
+
+    def end(self) -> None:
+        """The bot lets Slack in no more."""
+        self._is_ending = True
+        self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
+
+
 class SocketConnections:
     """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
@@ -80,15 +111,14 @@ class SocketConnections:
         ready: Callable[[], None] | None = None,
     ) -> None:
         self._bolt, self._slack, self._client = bolt, slack, client
-        self._health, self._is_alone, self._ready = health, is_alone, ready
+        self._is_alone = is_alone
+        self._reachability = _Reachability(health, slack.backfill_after, ready)
         health.connections = self._alive
         self._open: set[_Connection] = set()
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
         self._told: dict[str, int] = {}  # problems, with how many failures in a row were logged
-        self._ends = False
-        self._out_since: float | None = -math.inf  # None: some connection is alive
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Let Slack in until `stop` is set.
@@ -109,8 +139,7 @@ class SocketConnections:
                 for task in done:
                     task.result()
             finally:
-                self._ends = True
-                self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
+                self._reachability.end()
                 await _cancelled(tasks)
                 await _cancelled([task for task in (self._check, *self._closing) if task is not None])
                 await asyncio.gather(*map(self._close, tuple(self._open)))
@@ -164,17 +193,7 @@ class SocketConnections:
         return sum(each.is_alive for each in self._open)
 
     def _report(self, problem: str = "") -> None:
-        if self._ends:
-            return
-        now = asyncio.get_running_loop().time()
-        if not self._alive():
-            self._health.failed(HealthCheck.SLACK, f"No connection to Slack is open. {problem}".rstrip())
-            self._out_since = now if self._out_since is None else self._out_since
-        elif self._out_since is not None:
-            self._health.passed(HealthCheck.SLACK)
-            since, self._out_since = self._out_since, None
-            if self._ready is not None and now - since >= self._slack.backfill_after:
-                self._ready()
+        self._reachability.update(problem, is_open=self._alive() > 0)
 
     async def _connect(self, address: str | None) -> _Connection:
         """One that Slack greeted. Raises _NotConnected."""
