@@ -20,6 +20,110 @@ _LAG_EVERY = 0.25  # seconds between two looks at how late the event loop is
 _LIMITED = ("ratelimited", "rate_limited")
 
 
+class _Instruments:
+    """What `/metrics` lists, in the order in which it is added."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+
+    def counter(self, name: str, about: str, *labels: str) -> Counter:
+        return Counter(f"slack_bot_{name}", about, labels, registry=self._registry)
+
+    def times(self, name: str, about: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        name, about = f"slack_bot_{name}_seconds", f"{about}, in seconds"
+        return Histogram(name, about, labels, buckets=buckets, registry=self._registry)
+
+    def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
+        Gauge(f"slack_bot_{name}", about, registry=self._registry).set_function(read)
+
+    def scrape(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class _TurnTimes:
+    """How long readers wait."""
+
+    def __init__(self, instruments: _Instruments) -> None:
+        times = instruments.times
+        self._first_event = times("first_event", "From the question to the agent's first event", _WAITS)
+        self._first_text = times("first_text", "From the question to the first text shown", _WAITS)
+        self._lag = times("visible_lag", "Age of the oldest text of a write when it was shown", _WAITS)
+        self._duration = times("turn", "From the question to the end of the turn", _TURNS)
+        self._began: dict[str, float] = {}  # turns, and when they began
+        self._is_unseen: set[str] = set()  # turns that have shown no text yet
+
+    def started(self, fact: facts.TurnStarted) -> None:
+        self._began[fact.turn] = fact.at
+        self._is_unseen.add(fact.turn)
+
+    def heard(self, fact: facts.AgentHeard) -> None:
+        self._first_event.observe(self._age(fact))
+
+    def shown(self, fact: facts.TextShown) -> None:
+        self._lag.observe(max(0.0, fact.at - fact.since))
+        if fact.turn in self._is_unseen:
+            self._is_unseen.discard(fact.turn)
+            self._first_text.observe(self._age(fact))
+
+    def ended(self, fact: facts.TurnEnded) -> None:
+        if fact.turn in self._began:
+            self._duration.observe(self._age(fact))
+        self._began.pop(fact.turn, None)
+        self._is_unseen.discard(fact.turn)
+
+    def _age(self, fact: facts.Fact) -> float:
+        return max(0.0, fact.at - self._began.get(fact.turn, fact.at))
+
+
+class _TurnCounts:
+    """How turns end. `times`: how long they take."""
+
+    def __init__(self, instruments: _Instruments) -> None:
+        counter = instruments.counter
+        self._turns = counter("turns", "Turns that ended, by outcome", "outcome")
+        self._answers = counter("answers", "Answers that were to be had")
+        self._whole = counter("answers_whole", "Answers of which the reader has all")
+        self.times = _TurnTimes(instruments)
+        self._messages = counter("messages", "Messages that answers took, by surface", "surface")
+        self._fallbacks = counter("fallbacks", "Changes to a plainer surface, by reason", "reason")
+        self._continued = counter("continuations", "Turns whose task was followed without its stream")
+        self.takeovers = counter("takeovers", "Turns that another process had left")
+        self.ignored = counter("ignored_messages", "Messages that the bot left alone")
+
+    def ended(self, fact: facts.TurnEnded) -> None:
+        self._turns.labels(fact.outcome).inc()
+        self.times.ended(fact)
+        if fact.is_whole is not None:
+            self._answers.inc()
+            self._whole.inc(fact.is_whole)
+        for message in fact.messages:
+            self._messages.labels(message.surface).inc()
+        for reason in fact.fallbacks:
+            self._fallbacks.labels(reason).inc()
+        self._continued.inc(fact.continued)
+
+
+class _CallCounts:
+    """Calls to Slack."""
+
+    def __init__(self, instruments: _Instruments) -> None:
+        counter, times = instruments.counter, instruments.times
+        self._calls = times("slack_call", "Slack's answer to a call", _CALLS, "method")
+        self._waits = times("slack_wait", "Calls' wait for Slack's budget", _WAITS, "method")
+        self._limited = counter("slack_rate_limited", "Calls refused with 429", "method")
+        self._faults = counter("slack_faults", "Calls that failed, by class", "fault")
+        self.late_writes = counter("late_writes", "Writes of text that had to wait for Slack's budget")
+
+    def called(self, fact: facts.SlackCalled) -> None:
+        self._calls.labels(fact.method).observe(fact.took)
+        self._waits.labels(fact.method).observe(fact.waited)
+        if fact.error in _LIMITED:
+            self._limited.labels(fact.method).inc()
+        if fact.fault is not None:
+            self._faults.labels(fact.fault).inc()
+
+
 class Metrics:
     """Takes facts, as an observer; `scrape` is what `/metrics` answers."""
 
@@ -27,52 +131,21 @@ class Metrics:
 
     def __init__(self, clock: Clock) -> None:
         self._now = clock.monotonic
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        self._began: dict[str, float] = {}  # turns, and when they began
-        self._is_unseen: set[str] = set()  # turns that have shown no text yet
-        self._count_turns()
-        self._count_calls()
-        self._loop_lag = self._times("loop_lag", "How late the event loop is", _LAGS)
-
-    def _count_turns(self) -> None:
-        self._turns = self._counter("turns", "Turns that ended, by outcome", "outcome")
-        self._answers = self._counter("answers", "Answers that were to be had")
-        self._whole = self._counter("answers_whole", "Answers of which the reader has all")
-        self._first_event = self._times("first_event", "From the question to the agent's first event", _WAITS)
-        self._first_text = self._times("first_text", "From the question to the first text shown", _WAITS)
-        self._lag = self._times("visible_lag", "Age of the oldest text of a write when it was shown", _WAITS)
-        self._duration = self._times("turn", "From the question to the end of the turn", _TURNS)
-        self._messages = self._counter("messages", "Messages that answers took, by surface", "surface")
-        self._fallbacks = self._counter("fallbacks", "Changes to a plainer surface, by reason", "reason")
-        self._continued = self._counter("continuations", "Turns whose task was followed without its stream")
-        self._takeovers = self._counter("takeovers", "Turns that another process had left")
-        self._ignored = self._counter("ignored_messages", "Messages that the bot left alone")
-
-    def _count_calls(self) -> None:
-        self._calls = self._times("slack_call", "Slack's answer to a call", _CALLS, "method")
-        self._waits = self._times("slack_wait", "Calls' wait for Slack's budget", _WAITS, "method")
-        self._limited = self._counter("slack_rate_limited", "Calls refused with 429", "method")
-        self._faults = self._counter("slack_faults", "Calls that failed, by class", "fault")
-        self._late = self._counter("late_writes", "Writes of text that had to wait for Slack's budget")
-        self._store = self._times("store_accept", "Storing a new question", _CALLS)
-        self._not_stored = self._counter("store_failures", "New questions that could not be stored")
-
-        self._feedback_sent = self._counter("feedback_sent", "Feedback that was taken, by target", "target")
-        self._feedback_dropped = self._counter(
+        instruments = self._instruments = _Instruments()
+        self._turns, self._calls = _TurnCounts(instruments), _CallCounts(instruments)
+        self._store = instruments.times("store_accept", "Storing a new question", _CALLS)
+        self._not_stored = instruments.counter("store_failures", "New questions that could not be stored")
+        self._feedback_sent = instruments.counter(
+            "feedback_sent", "Feedback that was taken, by target", "target"
+        )
+        self._feedback_dropped = instruments.counter(
             "feedback_dropped", "Feedback that is not sent any more, though never taken, by target", "target"
         )
-
-    def _counter(self, name: str, about: str, *labels: str) -> Counter:
-        return Counter(f"slack_bot_{name}", about, labels, registry=self._registry)
-
-    def _times(self, name: str, about: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
-        name, about = f"slack_bot_{name}_seconds", f"{about}, in seconds"
-        return Histogram(name, about, labels, buckets=buckets, registry=self._registry)
+        self._loop_lag = instruments.times("loop_lag", "How late the event loop is", _LAGS)
 
     def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
         """`read` is asked for each scrape. It must not raise."""
-        Gauge(f"slack_bot_{name}", about, registry=self._registry).set_function(read)
+        self._instruments.gauge(name, about, read)
 
     def watch(
         self, load: Callable[[], Mapping[str, int]], unseen_since: Callable[[], float | None], health: Health
@@ -101,68 +174,38 @@ class Metrics:
 
     def scrape(self) -> tuple[str, bytes]:
         """The content type, and everything as text."""
-        return CONTENT_TYPE_LATEST, generate_latest(self._registry)
+        return CONTENT_TYPE_LATEST, self._instruments.scrape()
 
     def __call__(self, fact: facts.Fact) -> None:
         match fact:
-            case facts.TurnStarted(at=at, turn=turn):
-                self._began[turn] = at
-                self._is_unseen.add(turn)
+            case facts.TurnStarted():
+                self._turns.times.started(fact)
             case facts.AgentHeard():
-                self._first_event.observe(self._age(fact))
+                self._turns.times.heard(fact)
             case facts.TextShown():
-                self._shown(fact)
+                self._turns.times.shown(fact)
+                self._calls.late_writes.inc(fact.is_late)
             case facts.SlackCalled():
-                self._called(fact)
+                self._calls.called(fact)
             case facts.TurnEnded():
-                self._ended(fact)
-            case facts.MessageIgnored() | facts.TurnTakenOver() | facts.QuestionStored():
-                self._took(fact)
+                self._turns.ended(fact)
+            case facts.TurnTakenOver() | facts.MessageIgnored():
+                is_taken_over = isinstance(fact, facts.TurnTakenOver)
+                (self._turns.takeovers if is_taken_over else self._turns.ignored).inc()
+            case facts.QuestionStored():
+                self._store.observe(fact.took)
+                self._not_stored.inc(not fact.ok)
             case facts.FeedbackSent():
                 (self._feedback_sent if fact.ok else self._feedback_dropped).labels(fact.target).inc()
-            case facts.AgentEvent() | facts.EventHandled() | facts.AgentAsked() | facts.AgentLeft():
-                pass
-            case facts.DoubtSettled() | facts.TurnRecorded() | facts.FormAnswered():
+            case (
+                facts.AgentEvent()
+                | facts.EventHandled()
+                | facts.AgentAsked()
+                | facts.AgentLeft()
+                | facts.DoubtSettled()
+                | facts.TurnRecorded()
+                | facts.FormAnswered()
+            ):
                 pass
             case _:
                 assert_never(fact)
-
-    def _age(self, fact: facts.Fact) -> float:
-        return max(0.0, fact.at - self._began.get(fact.turn, fact.at))
-
-    def _shown(self, fact: facts.TextShown) -> None:
-        self._lag.observe(max(0.0, fact.at - fact.since))
-        self._late.inc(fact.is_late)
-        if fact.turn in self._is_unseen:
-            self._is_unseen.discard(fact.turn)
-            self._first_text.observe(self._age(fact))
-
-    def _called(self, fact: facts.SlackCalled) -> None:
-        self._calls.labels(fact.method).observe(fact.took)
-        self._waits.labels(fact.method).observe(fact.waited)
-        if fact.error in _LIMITED:
-            self._limited.labels(fact.method).inc()
-        if fact.fault is not None:
-            self._faults.labels(fact.fault).inc()
-
-    def _took(self, fact: facts.MessageIgnored | facts.TurnTakenOver | facts.QuestionStored) -> None:
-        if isinstance(fact, facts.QuestionStored):
-            self._store.observe(fact.took)
-            self._not_stored.inc(not fact.ok)
-        else:
-            (self._takeovers if isinstance(fact, facts.TurnTakenOver) else self._ignored).inc()
-
-    def _ended(self, fact: facts.TurnEnded) -> None:
-        self._turns.labels(fact.outcome).inc()
-        if fact.turn in self._began:
-            self._duration.observe(self._age(fact))
-        self._began.pop(fact.turn, None)
-        self._is_unseen.discard(fact.turn)
-        if fact.is_whole is not None:
-            self._answers.inc()
-            self._whole.inc(fact.is_whole)
-        for message in fact.messages:
-            self._messages.labels(message.surface).inc()
-        for reason in fact.fallbacks:
-            self._fallbacks.labels(reason).inc()
-        self._continued.inc(fact.continued)
