@@ -390,7 +390,7 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
         app = await build(settings, clock=clock, observer=ToAll(*observers), health=health)
         await stack.enter_async_context(app)
         if metrics is not None:
-            metrics.watch(app.threads.registry.load, app.threads.registry.unseen_since, health)
+            metrics.watch(app.threads.conversations.load, app.threads.conversations.unseen_since, health)
             stack.enter_context(_running(metrics.measure_loop()))
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)

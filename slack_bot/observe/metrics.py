@@ -150,7 +150,7 @@ class Metrics:
     def watch(
         self, load: Callable[[], Mapping[str, int]], unseen_since: Callable[[], float | None], health: Health
     ) -> None:
-        """Read these for each scrape (`Registry.load`, `Registry.unseen_since`)."""
+        """Read these for each scrape (`Conversations.load`, `Conversations.unseen_since`)."""
         self.gauge("running", "Turns that run", lambda: load()["running"])
         self.gauge("waiting", "Questions that wait", lambda: load()["waiting"])
         self.gauge("watched", "Tasks that are watched", lambda: load()["watched"])

@@ -130,7 +130,7 @@ class Intake:
         if len(self._accepted) > _MOST_ACCEPTED:
             del self._accepted[next(iter(self._accepted))]
         if is_new:
-            conversation = self._registry.conversation(turn.question.thread)
+            conversation = self._registry.conversations.of(turn.question.thread)
             asking = conversation.ask(turn)
             if (edit := self._edits.pop(question.key, None)) is not None:
                 edit.answer = conversation.request(edit.command)
@@ -165,7 +165,7 @@ class Intake:
         if not is_direct(channel) or question.ts != question.thread.ts or question.attempt:
             return None
         thread = await self._registry.thread_to_stop(question)
-        rules = self._registry.rules(question.thread)
+        rules = self._registry.conversations.rules(question.thread)
         if thread is not None or not rules.collects:
             return thread
         before = takewhile(lambda turn: turn.key != question.key, await self._store.unfinished())

@@ -28,20 +28,14 @@ _Words: TypeAlias = str | None
 _KEPT = 64  # conversations that are over, until they are looked for
 
 
-class Registry:
-    """All threads of this process. `turns`: the tasks of what runs."""
+class Conversations:
+    """The conversations of this process, by thread. `turns`: the tasks of what runs."""
 
     def __init__(
-        self,
-        turn_parts: TurnParts,
-        leases: Leases,
-        policies: ChannelPolicies,
-        stream_starts: StreamStartTracker,
-        turns: TaskSet,
+        self, turn_parts: TurnParts, leases: Leases, policies: ChannelPolicies, turns: TaskSet
     ) -> None:
-        self._parts, self._leases, self._policies = turn_parts, leases, policies
-        self._stream_starts, self._turns = stream_starts, turns
-        self._store: Store = turn_parts.store
+        self._parts, self._leases = turn_parts, leases
+        self._policies, self._turns = policies, turns
         self._conversations: dict[ThreadKey, Conversation] = {}
         self._most = _KEPT
         self._is_closing = False
@@ -49,8 +43,8 @@ class Registry:
     def __iter__(self) -> Iterator[Conversation]:
         return iter(tuple(self._conversations.values()))
 
-    def conversation(self, thread: ThreadKey) -> Conversation:
-        """That of `thread`, which begins if there is none."""
+    def of(self, thread: ThreadKey) -> Conversation:
+        """The conversation of `thread`, which begins if there is none."""
         known = self._conversations.get(thread)
         if known is None:
             self._forget_what_is_over()
@@ -58,8 +52,16 @@ class Registry:
                 thread, self.rules(thread), self._parts, self._leases, self._turns
             )
             if self._is_closing:
-                known.tell(c.Close(self._store.is_durable))
+                known.tell(c.Close(self._parts.store.is_durable))
         return known
+
+    def get(self, thread: ThreadKey) -> Conversation | None:
+        """The conversation of `thread`, if there is one."""
+        return self._conversations.get(thread)
+
+    def with_turn(self, key: str) -> Conversation | None:
+        """Where a turn is: a line of several that are asked together is in the thread of the first."""
+        return next((each for each in self if each.line.has(key)), None)
 
     def rules(self, thread: ThreadKey) -> Rules:
         """What holds there now."""
@@ -85,10 +87,6 @@ class Registry:
                 del self._conversations[thread]
         self._most = max(_KEPT, 2 * len(self._conversations))
 
-    def _with(self, key: str) -> Conversation | None:
-        """Where a turn is: a line of several that are asked together is in the thread of the first."""
-        return next((each for each in self if each.line.has(key)), None)
-
     def load(self) -> Mapping[str, int]:
         """How many turns run, questions wait and tasks are watched in this process."""
         lines = [each.line for each in self]
@@ -100,6 +98,32 @@ class Registry:
         times = (each.unseen_since for each in self)
         return min((each for each in times if each is not None), default=None)
 
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._is_closing = True
+        for each in self:
+            each.tell(c.Close(self._parts.store.is_durable))
+
+    async def unwatch(self) -> None:
+        """Watch no task any more."""
+        for each in self:
+            await each.unwatch()
+
+
+class Registry:
+    """What is to be done in threads, given to the conversation of each here or passed on."""
+
+    def __init__(
+        self,
+        turn_parts: TurnParts,
+        leases: Leases,
+        conversations: Conversations,
+        stream_starts: StreamStartTracker,
+    ) -> None:
+        self._parts, self._leases = turn_parts, leases
+        self._store: Store = turn_parts.store
+        self.conversations, self._stream_starts = conversations, stream_starts
+
     # -- what people do
 
     async def stop(self, thread: ThreadKey, user: str, messages: frozenset[str] = frozenset()) -> bool:
@@ -108,20 +132,20 @@ class Registry:
 
         False: there is nothing. `messages`: the streams that the stop is about. Raises StoreError.
         """
-        return bool(await self.conversation(thread).stop(user, messages))
+        return bool(await self.conversations.of(thread).stop(user, messages))
 
     async def stop_turn(self, key: str, user: str) -> None:
         """End a turn, at whatever stage: only its asker may. Raises StoreError."""
         turn = await self._store.turn(key)
         if turn is not None and turn.question.is_of(user):
-            await self.conversation(turn.question.thread).request(c.StopTurn(turn, user))
+            await self.conversations.of(turn.question.thread).request(c.StopTurn(turn, user))
 
     async def stop_watch(self, key: str, user: str) -> _Words:
         """Cancel the watched task of a turn: only its asker may. Else why not. Raises StoreError."""
         turn = await self._store.turn(key)
         if turn is None:
             return ALREADY_OVER
-        answer = await self.conversation(turn.question.thread).request(c.StopWatch(turn, user))
+        answer = await self.conversations.of(turn.question.thread).request(c.StopWatch(turn, user))
         return cast(_Words, answer)
 
     async def drop(self, key: str, user: str) -> _Words:
@@ -131,12 +155,12 @@ class Registry:
         last = await self._store.turn(key)
         if last is None:
             return NONE_WAIT
-        answer = await self.conversation(last.question.thread).request(c.Drop(last, user))
+        answer = await self.conversations.of(last.question.thread).request(c.Drop(last, user))
         return cast(_Words, answer)
 
     async def edit(self, edit: c.Edit, thread: ThreadKey) -> bool:
         """A message was edited or deleted: whether that changed its question here. Raises StoreError."""
-        there = self._with(edit.key) or self.conversation(thread)
+        there = self.conversations.with_turn(edit.key) or self.conversations.of(thread)
         return bool(await there.request(edit))
 
     async def stop_listening(self, key: str) -> _Words:
@@ -149,7 +173,7 @@ class Registry:
 
     async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
-        here = self._conversations.get(thread)
+        here = self.conversations.get(thread)
         running = None if here is None else here.line.running
         if here is not None and running is not None and here.is_awaited and running.is_of(user):
             return True
@@ -167,7 +191,7 @@ class Registry:
         thread = word.thread
         if not word.is_stop_word:
             return None
-        here = self._conversations.get(thread)
+        here = self.conversations.get(thread)
         if here is not None and here.line.is_under_way_for(word.user):
             return thread
         is_line = is_direct(thread.channel) and thread.ts == word.ts
@@ -178,7 +202,7 @@ class Registry:
                 return asked.thread
         ended = [
             (at, each.thread)
-            for each in self
+            for each in self.conversations
             if (each.thread == thread or (is_line and each.thread.channel == thread.channel))
             and (at := each.line.ended_at_for(word)) is not None
         ]
@@ -188,7 +212,7 @@ class Registry:
 
     async def watched_turn(self, push_id: str) -> TurnRecord | None:
         """The turn whose agent posts to this id, here or at another process. Raises StoreError."""
-        watched = [turn for each in self for turn in each.line.watched.values()]
+        watched = [turn for each in self.conversations for turn in each.line.watched.values()]
         for turn in watched:
             if turn.push_id == push_id:
                 return turn
@@ -197,12 +221,12 @@ class Registry:
     async def on_hint(self, push_id: str) -> None:
         """An agent says that there is news of a watched task."""
         hint = c.PushHint(push_id)
-        for each in self:
+        for each in self.conversations:
             if any(turn.push_id == push_id for turn in each.line.watched.values()):
                 each.tell(hint)
                 return
         if (turn := await self._store.watched(push_id)) is not None:
-            self.conversation(turn.question.thread).tell(hint)
+            self.conversations.of(turn.question.thread).tell(hint)
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         """Slack says that a stream has begun: it may be one that a turn misses, also one that has ended."""
@@ -212,14 +236,14 @@ class Registry:
             self._parts.background.spawn(self._leases.tell_of_stream(thread, ts))
 
     def _is_needed(self, thread: ThreadKey) -> bool:
-        here = self._conversations.get(thread)
+        here = self.conversations.get(thread)
         return here is not None and here.line.is_needed
 
     # -- what processes hand over
 
     def go_on(self, turn: TurnRecord) -> None:
         """The process is gone that worked on this turn, which is claimed."""
-        self.conversation(turn.question.thread).tell(c.TakeOver(turn))
+        self.conversations.of(turn.question.thread).tell(c.TakeOver(turn))
 
     async def obey(self, signal: Signal) -> None:
         """Another process got what is meant for a thread of this one. Raises StoreError."""
@@ -229,25 +253,14 @@ class Registry:
         command = await self._leases.command_of(signal)
         if command is None:
             return
-        there = self._with(command.key) if isinstance(command, c.Edit) else None
-        (there or self.conversation(signal.thread)).tell(command)
+        there = self.conversations.with_turn(command.key) if isinstance(command, c.Edit) else None
+        (there or self.conversations.of(signal.thread)).tell(command)
 
     async def claim_left(self, turn: TurnRecord) -> None:
         """Go on with `turn`, which was left, if this process gets it."""
-        await self.conversation(turn.question.thread).claim_left(turn)
+        await self.conversations.of(turn.question.thread).claim_left(turn)
 
     async def lose(self, thread: ThreadKey) -> None:
         """Another process works on `thread` now."""
         _log.error("a thread is another process's now", extra={"thread_ts": thread.ts})
-        self.conversation(thread).tell(c.LeaseLoss())
-
-    def close(self) -> None:
-        """Begin nothing more."""
-        self._is_closing = True
-        for each in self:
-            each.tell(c.Close(self._store.is_durable))
-
-    async def unwatch(self) -> None:
-        """Watch no task any more."""
-        for each in self:
-            await each.unwatch()
+        self.conversations.of(thread).tell(c.LeaseLoss())

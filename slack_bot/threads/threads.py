@@ -23,7 +23,7 @@ from .leases import Leases
 from .notices import Notices
 from .ports import CommonParts, ThreadPorts
 from .refusals import Refusals
-from .registry import Registry
+from .registry import Conversations, Registry
 from .replicas import Replicas
 from .turn_run import LearnedFacts, TurnParts
 
@@ -75,7 +75,8 @@ class Threads:
             learned=LearnedFacts(store, clock), news=ports.news, background=background,
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices
-        self.registry = Registry(parts, leases, common.policies, common.stream_starts, self._turns)
+        self.conversations = Conversations(parts, leases, common.policies, self._turns)
+        self.registry = Registry(parts, leases, self.conversations, common.stream_starts)
         self.replicas = Replicas(
             store, leases, self.registry, background, common.health, settings.slack.backfill_after
         )
@@ -102,7 +103,7 @@ class Threads:
         rest to the next process. If the store does not outlive this one, they end with a notice.
         """
         self.intake.close()
-        self.registry.close()
+        self.conversations.close()
         self.replicas.keep_only()
         if grace and self._turns:
             log.info("running answers: %d; they get %g s", len(self._turns), grace)
@@ -120,7 +121,7 @@ class Threads:
             self._turns.cancel()
             self._background.cancel()
             await wait_for_tasks(left, _NOTIFY_SECONDS)
-        await self.registry.unwatch()
+        await self.conversations.unwatch()
         await self.replicas.close()
         await self._journal.close()
 

@@ -141,7 +141,7 @@ class _Soak:
         asked = [asyncio.create_task(self._question(app)) for _ in range(turns)]
         faults = asyncio.create_task(self._fail())
         await asyncio.sleep(_HOUR)
-        while any(app.threads.registry.load().values()) or not all(each.done() for each in asked):
+        while any(app.threads.conversations.load().values()) or not all(each.done() for each in asked):
             await app.threads.idle()
             await asyncio.sleep(_WATCHED)
         await asyncio.gather(*asked)

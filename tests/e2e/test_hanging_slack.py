@@ -346,7 +346,7 @@ async def test_the_word_takes_back_at_once_what_waits() -> None:
         bot.workspace.say("U2", CHANNEL, "<@U0BOT> stop", now=bot.now, thread_ts=root)
         await deliver_in_time(bot)
         await asyncio.sleep(WITHIN)
-        assert bot.app.threads.registry.load()["waiting"] == 0
+        assert bot.app.threads.conversations.load()["waiting"] == 0
         assert waiting not in {turn.question.ts for turn in await bot.store.unfinished()}
         recover(bot)
         await bot.idle()

@@ -46,7 +46,7 @@ async def test_nothing_is_written_after_a_stop(name: str, how: str, first: int, 
         async with run_bot(tape) as bot:
             root = await bot.ask("hi")
             await asyncio.sleep(at)
-            is_over = not bot.app.threads.registry.load()["running"]
+            is_over = not bot.app.threads.conversations.load()["running"]
             before = await stop(bot, root, how)
             # Slack calls a plan so that it stops with an open card; the bot closes the card
             shown = [text.replace(PLAN_FAILED, "") for text in bot.read(root)]

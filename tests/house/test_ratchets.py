@@ -22,7 +22,7 @@ SHAPE = {
     "attributes set from outside": 118,
     "splats into constructors": 21,
     "conditional callees": 1,
-    "assignments to three or more": 178,
+    "assignments to three or more": 176,
     "parameter names with five or more types": 41,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,

@@ -31,7 +31,9 @@ class Measured:
 
     def __init__(self, bot: BotHarness, metrics: Metrics) -> None:
         self.bot, self._metrics = bot, metrics
-        metrics.watch(bot.app.threads.registry.load, bot.app.threads.registry.unseen_since, bot.app.health)
+        metrics.watch(
+            bot.app.threads.conversations.load, bot.app.threads.conversations.unseen_since, bot.app.health
+        )
 
     def __call__(self, name: str, **labels: str) -> float:
         return read(self._metrics, name, **labels)

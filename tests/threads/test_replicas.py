@@ -246,7 +246,7 @@ async def test_the_turns_of_a_killed_process_are_spread_over_the_others(redis_se
         roots = [await there.ask(0, f"question {number}", user=f"U{number}") for number in range(4)]
         await there.until(lambda: all(there.answers(root) for root in roots))
         there.lives[0].end_now()
-        loads = [app.threads.registry.load for app in there.apps[1:]]
+        loads = [app.threads.conversations.load for app in there.apps[1:]]
         await there.until(lambda: sum(load()["running"] for load in loads) == len(roots))
         assert [load()["running"] for load in loads] == [2, 2]
         await there.until(lambda: all(there.is_whole(root) for root in roots))
@@ -474,7 +474,9 @@ async def test_a_thread_is_not_let_go_while_its_next_question_is_claimed(redis_s
         here.holds = "claim"
         asking = asyncio.create_task(there.ask(0, "two", thread_ts=root))
         await until(lambda: "two" in here.claimed)
-        await until(lambda: there.is_whole(root) and not there.apps[0].threads.registry.load()["running"])
+        await until(
+            lambda: there.is_whole(root) and not there.apps[0].threads.conversations.load()["running"]
+        )
         looks = here.looks, other.looks
         await until(lambda: here.looks > looks[0] + 3 and other.looks > looks[1] + 3)
         assert (here.claimed, other.claimed) == (["one", "two"], []), "nothing was left for others"

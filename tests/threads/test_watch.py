@@ -399,7 +399,7 @@ async def test_an_agent_that_posts_news_is_asked_at_once(wire: str) -> None:
                 return [message.text for message in workspace.thread(CHANNEL, root) if message.is_bot]
 
             await wait_until(lambda: "I write here when it is done" in str(shown(workspace, root)), workspace)
-            while not any(turn.push_id for turn in registry.conversation(thread).line.watched.values()):  # noqa: ASYNC110  no event says so
+            while not any(turn.push_id for turn in registry.conversations.of(thread).line.watched.values()):  # noqa: ASYNC110  no event says so
                 await asyncio.sleep(0.01)
             live.release.set()
             await wait_until(lambda: "".join(texts()).endswith("The last."), workspace, within=15)
