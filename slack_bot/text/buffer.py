@@ -31,8 +31,9 @@ class StreamBuffer:
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
     that delay and at most `flush_interval`. What cannot be cut safely waits once as long again; a line that
-    opens or closes a fence, or rules a table, waits for its end, because a call that fails would leave half
-    of it. Nothing of an unproven text is ready before `unproven_delay` seconds, while nothing else was shown;
+    opens or closes a fence, or rules a table, waits for its end, however long that takes, because a call that
+    fails would leave half of it: such a line is marks and the name of a language, and what is before it is
+    shown. Nothing of an unproven text is ready before `unproven_delay` seconds, while nothing else was shown;
     and after `unproven_calls` calls with such text the next is ready `unproven_interval` seconds later at
     the soonest.
 
@@ -167,7 +168,8 @@ class StreamBuffer:
                 self._began_at, self._not_before = None, 0.0
 
     def deadline(self) -> float | None:
-        """When `release` may have something to do; None: nothing to be seen waits but for its line's end.
+        """When `release` may have something to do. None: nothing to be seen waits, or only a line that waits
+        for its end, and no more of it has come.
 
         It may be too early: only `is_ready` looks for cuts within a line.
         """
@@ -254,7 +256,9 @@ class StreamBuffer:
 
     def _needs_look(self) -> bool:
         new = len(self._waiting.front) - self._looked
-        return new > 0 and not self._cuts.safe and self._has_grown(new)
+        if new <= 0 or self._cuts.safe:
+            return False
+        return self._has_grown(new) or self._waits_for_line_end()  # which the next character may undo
 
     def _has_grown(self, new: int) -> bool:
         return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)

@@ -353,6 +353,22 @@ def test_what_is_no_such_line_goes_on_live(before: str, line: str) -> None:
     assert "".join(text for _, text in slack.sent) == before + line
 
 
+@pytest.mark.parametrize(
+    ("begun", "rest"),
+    [(f"```{'z' * 100}", "`"), (f"```{'z' * 197}", "z"), (f"| a | b |\n|{'-' * 300}", "z")],
+    ids=["a code span", "too long for a fence", "no separator row"],
+)
+def test_a_line_that_need_not_wait_for_its_end_any_more_is_shown(begun: str, rest: str) -> None:
+    """Also where the character that shows it is the last for a long time."""
+    slack = Slack(new())
+    slack.push(0.0, begun)
+    slack.until(10.0)
+    slack.push(10.0, rest)
+    slack.until(20.0)
+    assert "".join(text for _, text in slack.sent) == begun + rest
+    assert slack.buffer.deadline() is None
+
+
 def test_white_space_alone_is_not_sent_and_not_lost() -> None:
     buffer = new()
     buffer.push("\n\n ", 0)
@@ -499,20 +515,23 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
 
 @examples(2_000)
 @given(DELTA.filter(lambda delta: StreamSanitizer().push(delta) == delta), st.floats(0, 5))
+@example("\n`````````", 0.0)  # a fence whose line has not ended, known at once for the line end before it
 def test_a_deadline_is_kept(delta: str, start: float) -> None:
-    """At the deadline there is text, before it there is none, and nothing waits longer than two waits."""
-    buffer = new()
+    """At the deadline there is text, before it there is none, and only a line that waits for its end waits
+    longer than two waits.
+    """
+    buffer, sendable = new(), delta[: sendable_part(delta, MarkdownState())]
     buffer.push(delta, start)
     due = buffer.deadline()
     if due is None:
-        assert not delta.strip()
+        assert not sendable.strip()
         return
     if due > start:
         assert buffer.ready(due - 0.01) == ""
     if not buffer.is_ready(due):  # it was too early: no cut but the last resort
         due = buffer.deadline()
         if due is None:
-            assert not delta[: sendable_part(delta, MarkdownState())].strip()
+            assert not sendable.strip()
             return
     text = buffer.ready(due)
     assert text.strip()
