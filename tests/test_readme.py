@@ -68,7 +68,7 @@ def run(folder: Path, *words: str) -> str:
 def diagram() -> str:
     """The transition table as a Mermaid state diagram. Events that leave a state as it is are not drawn."""
     ways: dict[tuple[State, State], list[str]] = defaultdict(list)
-    for (state, kind), (_, leads_to) in TABLE.items():
+    for (state, kind), leads_to in TABLE.items():
         if leads_to is not state:
             ways[state, leads_to].append(kind.__name__)
     lines = ["stateDiagram-v2", f"    [*] --> {State.WAITING}"]

@@ -11,9 +11,10 @@ after a sign-in.
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 from ..text.compare import Comparison, compare, compare_in_steps, contains
 from ..text.words import NO_ANSWER, RESPONDING, STOPPED, THINKING
@@ -29,6 +30,7 @@ from .actions import (
     RetractText,
     RewriteAnswer,
     SaveIds,
+    SetPlanTitle,
     ShowExtra,
     ShowForm,
     ShowStatus,
@@ -65,48 +67,189 @@ class Latch(StrEnum):
     CLOSED = "closed"
 
 
-_W, _K, _A, _S, _P, _C = State
-_OPEN = {_W: _W, _K: _K, _A: _A, _S: _S}
+_UNSETTLED = (State.WAITING, State.WORKING, State.ANSWERING)
+_OPEN = (*_UNSETTLED, State.SETTLED)
+_STAYS = None
 
-_ROWS: tuple[tuple[type, str, Mapping[State, State]], ...] = (
-    (events.TurnBegun, "_begin", {_W: _W}),
-    (events.TaskKnown, "_remember", {**_OPEN, _P: _P}),
-    (events.Narrated, "_narrate", _OPEN),
-    (events.AnswerText, "_grow", {_W: _A, _K: _A, _A: _A}),
-    (events.AnswerReplaced, "_replace", {_W: _A, _K: _A, _A: _A}),
-    (events.NarrationConfirmed, "_narrated", {_W: _W, _K: _K, _A: _A}),
-    (events.FinalAnswer, "_settle", dict.fromkeys(_OPEN, _S)),
-    (events.ToolStarted, "_start_tool", {_W: _K, _K: _K, _A: _A}),
-    (events.ToolEnded, "_end_tool", {_K: _K, _A: _A, _S: _S}),
-    (events.PlanChanged, "_plan", {**_OPEN, _W: _K}),
-    (events.Attached, "_attach", _OPEN),
-    (events.SourcesFound, "_cite", _OPEN),
-    (events.InputRequired, "_ask", _OPEN),
-    (events.AuthCompleted, "_go_on", _OPEN),
-    (events.TaskEnded, "_end_task", {**_OPEN, _P: _P}),
-    (events.AgentIdle, "_wait", _OPEN),
-    (events.StopRequested, "_stop", dict.fromkeys(_OPEN, _P)),
-    (events.StreamEnded, "_close", dict.fromkeys((*_OPEN, _P), _C)),
+_ROWS: tuple[tuple[type, tuple[State, ...], State | None], ...] = (
+    (events.TurnBegun, (State.WAITING,), _STAYS),
+    (events.TaskKnown, (*_OPEN, State.STOPPING), _STAYS),
+    (events.Narrated, _OPEN, _STAYS),
+    (events.AnswerText, _UNSETTLED, State.ANSWERING),
+    (events.AnswerReplaced, _UNSETTLED, State.ANSWERING),
+    (events.NarrationConfirmed, _UNSETTLED, _STAYS),
+    (events.FinalAnswer, _OPEN, State.SETTLED),
+    (events.ToolStarted, (State.WAITING,), State.WORKING),
+    (events.ToolStarted, (State.WORKING, State.ANSWERING), _STAYS),
+    (events.ToolEnded, (State.WORKING, State.ANSWERING, State.SETTLED), _STAYS),
+    (events.PlanChanged, (State.WAITING,), State.WORKING),
+    (events.PlanChanged, (State.WORKING, State.ANSWERING, State.SETTLED), _STAYS),
+    (events.Attached, _OPEN, _STAYS),
+    (events.SourcesFound, _OPEN, _STAYS),
+    (events.InputRequired, _OPEN, _STAYS),
+    (events.AuthCompleted, _OPEN, _STAYS),
+    (events.TaskEnded, (*_OPEN, State.STOPPING), _STAYS),
+    (events.AgentIdle, _OPEN, _STAYS),
+    (events.StopRequested, _OPEN, State.STOPPING),
+    (events.StreamEnded, (*_OPEN, State.STOPPING), State.CLOSED),
 )
-TABLE: Mapping[tuple[State, type], tuple[str, State]] = {
-    (state, kind): (method, leads_to) for kind, method, ways in _ROWS for state, leads_to in ways.items()
+TABLE: Mapping[tuple[State, type], State] = {
+    (state, kind): leads_to or state for kind, states, leads_to in _ROWS for state in states
 }
-"""The method for an event, and the state it leads to; to WORKING only with a card."""
+"""The states in which an event counts, and where it leads to; to WORKING only with a card."""
 
-_WHOLE = (events.AnswerReplaced, events.FinalAnswer)
-_UNSHOWN = (
-    events.AgentIdle,
-    events.TaskKnown,
-    events.Narrated,
-    events.NarrationConfirmed,
-    events.StopRequested,
-    events.StreamEnded,
-)
 _CARD_STATES = {
     StepState.RUNNING: CardState.RUNNING,
     StepState.DONE: CardState.DONE,
     StepState.FAILED: CardState.ERROR,
 }
+_WHOLE = (events.AnswerReplaced, events.FinalAnswer)
+_UNSHOWN = frozenset(
+    {
+        events.AgentIdle,
+        events.TaskKnown,
+        events.Narrated,
+        events.NarrationConfirmed,
+        events.StopRequested,
+        events.StreamEnded,
+    }
+)
+"""They show the reader nothing new, so the notice of a silence stays."""
+
+
+class TurnAnswer:
+    """What of the answer was handed on for showing, and what the thread must show in the end.
+
+    Text is handed on as it comes. A whole answer is compared with that: equal is dropped, longer is
+    completed, and where it differs the thread is rewritten once, in the end.
+    """
+
+    def __init__(self) -> None:
+        self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
+        self._handed_chars = 0
+        self._before_tool = 0  # how many characters of it were before the last tool call
+        self._has_retracted = False
+        self._target: list[str] | None = None  # what the thread must show in the end, where that differs
+        self._prepared: tuple[tuple[str, str], Comparison] | None = None
+
+    @property
+    def text(self) -> str:
+        """What the thread must show in the end, as far as it is known."""
+        return self._join_handed() if self._target is None else "".join(self._target)
+
+    @property
+    def must_be_rewritten(self) -> bool:
+        """What was handed on is not the answer."""
+        return self._target is not None
+
+    def grow(self, event: events.AnswerText, reason: str) -> Action:
+        if self._target is not None:
+            self._target.append(event.text)
+            return NoOp("held: the answer was replaced, it is rewritten at the end")
+        text = event.text.lstrip("\n") if self._has_retracted and not self._handed_chars else event.text
+        return self._hand_on(text, reason, unproven=event.unproven)
+
+    def confirm_narration(self, event: events.NarrationConfirmed) -> list[Action]:
+        """Text since the last tool call is no answer; it is taken back if it is unseen."""
+        chars, before = self._handed_chars, self._before_tool
+        self._before_tool = chars
+        if not event.unseen or self._target is not None or chars == before:
+            return [NoOp(f"nothing to take back: {event.reason}")]
+        self._handed, self._handed_chars = [self._join_handed()[:before]], before
+        self._before_tool, self._has_retracted = before, True
+        return [RetractText(chars - before, f"narration that nobody has seen: {event.reason}")]
+
+    def prepare(self, whole: str) -> Iterator[None]:
+        """Compare in steps, before `reconcile`, where that would take long."""
+        texts = self._join_handed(), whole
+        self._prepared = texts, (yield from compare_in_steps(*texts))
+
+    def reconcile(self, whole: str, reason: str) -> Action:
+        """Compare `whole`, the answer, with what was handed on (delivery.md 2)."""
+        texts = self._join_handed(), whole
+        prepared, self._prepared = self._prepared, None
+        known = prepared is not None and prepared[0] == texts
+        is_same, rest = prepared[1] if prepared is not None and known else compare(*texts)
+        self._target = None if is_same or rest is not None else [whole]
+        if is_same:
+            return NoOp(f"equal to what was delivered: {reason}")
+        if rest is not None:
+            return self._hand_on(rest, f"{'the missing rest' if texts[0] else 'delivered now'}: {reason}")
+        return NoOp(f"differs from what was delivered, rewritten at the end: {reason}")
+
+    def _hand_on(self, text: str, reason: str, *, unproven: bool = False) -> AppendText:
+        self._handed.append(text)
+        self._handed_chars += len(text)
+        return AppendText(text, reason, unproven=unproven)
+
+    def _join_handed(self) -> str:
+        self._handed = ["".join(self._handed)]
+        return self._handed[0]
+
+
+class StepCards:
+    """What the agent does, as task cards: its tools, the steps of its plan and its sources."""
+
+    def __init__(self) -> None:
+        self._cards: dict[str, TaskCard] = {}
+        self._steps: dict[str, PlanStep] = {}
+        self._plan_title = PlanTitle()
+        self._thinking: list[str] = []  # narration for the next step that ends, in pieces
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._cards
+
+    def add_thinking(self, event: events.Narrated) -> None:
+        """Narration is the details of the step that ends next."""
+        if event.replaces:
+            self._thinking.clear()
+        self._thinking.append(event.text)
+
+    def start_tool(self, event: events.ToolStarted) -> list[Action]:
+        label = event.label or event.title
+        step = self._cards.get(event.step_id or "") if event.step_id in self._steps else None
+        if step is not None:
+            reason = f"tool of step {step.id} started: {event.reason}"
+            return [UpdateCard(replace(step, details=f"{label}\n"), reason)]
+        card = TaskCard(event.tool_id, label, CardState.RUNNING)
+        return [self.show(card, f"tool started: {event.reason}")]
+
+    def end_tool(self, event: events.ToolEnded) -> list[Action]:
+        card = self._cards.get(event.tool_id)
+        if card is None or card.state is not CardState.RUNNING:
+            return [NoOp(f"tool ended, no card of its own: {event.reason}")]
+        ended = replace(card, state=CardState.ERROR if event.failed else CardState.DONE)
+        return [self.show(ended, f"tool ended: {event.reason}")]
+
+    def follow_plan(self, event: events.PlanChanged) -> list[Action]:
+        cards: list[Action] = []
+        for step in event.steps:
+            known, self._steps[step.id] = self._steps.get(step.id), step
+            if known != step and step.state is not StepState.PENDING:
+                cards.append(self.show(self._step_card(step), f"step is {step.state}: {event.reason}"))
+        title = self._plan_title.follow(event, shows=bool(cards))
+        return [*title, *cards] or [NoOp(f"no step has begun or changed: {event.reason}")]
+
+    def end_plan(self, outcome: Outcome) -> list[SetPlanTitle]:
+        return self._plan_title.end(outcome)
+
+    def cite(self, event: events.SourcesFound) -> list[Action]:
+        """On the step that runs, if there is one, and under the answer."""
+        running = [card for card in self._cards.values() if card.state is CardState.RUNNING]
+        cards = [self.show(replace(card, sources=event.sources), event.reason) for card in running[-1:]]
+        return [*cards, NameSources(event.sources, event.reason)]
+
+    def _step_card(self, step: PlanStep) -> TaskCard:
+        state, details = _CARD_STATES[step.state], ""
+        if state is not CardState.RUNNING:
+            details = join_narration(self._thinking).strip()
+            self._thinking.clear()
+        return TaskCard(step.id, step.title, state, details)
+
+    def show(self, card: TaskCard, reason: str) -> UpdateCard:
+        self._cards[card.id] = replace(card, details="", sources=())
+        return UpdateCard(card, reason)
 
 
 class Turn:
@@ -122,20 +265,32 @@ class Turn:
         self.late = 0
         self.latches: dict[str, bool] = {latch.value: False for latch in Latch}
         self.latches[Latch.ANSWER_BEGUN] = is_begun
-        self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
-        self._handed_chars = 0
-        self._before_tool = 0  # how many characters of it were before the last tool call
-        self._has_retracted = False
-        self._target: list[str] | None = None  # what the thread must show in the end, where that differs
-        self._prepared: tuple[tuple[str, str], Comparison] | None = None
+        self._answer = answer = TurnAnswer()
+        self._cards = cards = StepCards()
+        self._idle_notice = IdleNotice()
         self._is_certain = False  # the agent itself called an answer final
         self._form: Form | None = None
         self._end: events.TaskEnded | None = None
-        self._cards: dict[str, TaskCard] = {}
-        self._idle_notice = IdleNotice()
-        self._steps: dict[str, PlanStep] = {}
-        self._plan_title = PlanTitle()
-        self._thinking: list[str] = []  # in pieces, as the answer
+        self._handlers: Mapping[type, Callable[[Any], list[Action]]] = {
+            events.TurnBegun: self._begin,
+            events.TaskKnown: self._save_ids,
+            events.Narrated: self._narrate,
+            events.AnswerText: self._grow,
+            events.AnswerReplaced: self._replace,
+            events.NarrationConfirmed: answer.confirm_narration,
+            events.FinalAnswer: self._settle,
+            events.ToolStarted: cards.start_tool,
+            events.ToolEnded: cards.end_tool,
+            events.PlanChanged: cards.follow_plan,
+            events.Attached: self._attach,
+            events.SourcesFound: cards.cite,
+            events.InputRequired: self._ask,
+            events.AuthCompleted: self._go_on,
+            events.TaskEnded: self._end_task,
+            events.AgentIdle: self._wait,
+            events.StopRequested: self._stop,
+            events.StreamEnded: self._close,
+        }
 
     @property
     def waits_for_human(self) -> bool:
@@ -145,43 +300,37 @@ class Turn:
     @property
     def answer(self) -> str:
         """What the thread must show in the end, as far as it is known."""
-        return self._answer() if self._target is None else "".join(self._target)
+        return self._answer.text
 
     def prepare(self, event: Event) -> Iterable[None]:
         """Steps that come before `handle`, where that would take long."""
-        return self._compare(event) if isinstance(event, _WHOLE) else ()
-
-    def _compare(self, event: events.AnswerReplaced | events.FinalAnswer) -> Iterator[None]:
-        texts = self._answer(), event.text
-        self._prepared = texts, (yield from compare_in_steps(*texts))
+        return self._answer.prepare(event.text) if isinstance(event, _WHOLE) else ()
 
     def handle(self, event: Event) -> list[Action]:
-        rule = TABLE.get((self.state, type(event)))
-        if rule is None:
+        kind = type(event)
+        leads_to = TABLE.get((self.state, kind))
+        if leads_to is None:
             self.late += 1
             return []
-        method, leads_to = rule
-        actions: list[Action] = getattr(self, method)(event)
-        if leads_to is not State.WORKING or self._cards:
+        actions = self._handlers[kind](event)
+        if leads_to is not State.WORKING or not self._cards.is_empty:
             self.state = leads_to
-        if self._idle_notice.card is None or isinstance(event, _UNSHOWN):
+        if self._idle_notice.card is None or kind in _UNSHOWN:
             return actions
         ended = self._idle_notice.end()
-        return actions if ended is None else [self._show(ended, "the agent was heard again"), *actions]
+        return actions if ended is None else [self._cards.show(ended, "the agent was heard again"), *actions]
 
     def _begin(self, event: events.TurnBegun) -> list[Action]:
         return [ShowStatus(THINKING, event.reason)]
 
-    def _remember(self, event: events.TaskKnown) -> list[Action]:
+    def _save_ids(self, event: events.TaskKnown) -> list[Action]:
         return [SaveIds(event.task_id, event.context_id, event.trace_id, event.reason)]
 
     def _narrate(self, event: events.Narrated) -> list[Action]:
         if not event.text.strip():
             return [NoOp(event.reason)]
         if not event.passing:
-            if event.replaces:
-                self._thinking.clear()
-            self._thinking.append(event.text)
+            self._cards.add_thinking(event)
         if self.state is State.WAITING:
             return [ShowStatus(RESPONDING, f"narration: {event.reason}")]
         return [NoOp(f"narration is not shown as text: {event.reason}")]
@@ -189,25 +338,11 @@ class Turn:
     def _grow(self, event: events.AnswerText) -> list[Action]:
         is_first = not self.latches[Latch.ANSWER_BEGUN]
         self.latches[Latch.ANSWER_BEGUN] = True
-        if self._target is not None:
-            self._target.append(event.text)
-            return [NoOp("held: the answer was replaced, it is rewritten at the end")]
-        text = event.text.lstrip("\n") if self._has_retracted and not self._handed_chars else event.text
-        reason = f"answer {'latched' if is_first else 'grows'}: {event.reason}"
-        return [self._hand_on(text, reason, unproven=event.unproven)]
-
-    def _narrated(self, event: events.NarrationConfirmed) -> list[Action]:
-        chars, before = self._handed_chars, self._before_tool
-        self._before_tool = chars
-        if not event.unseen or self._target is not None or chars == before:
-            return [NoOp(f"nothing to take back: {event.reason}")]
-        self._handed, self._handed_chars = [self._answer()[:before]], before
-        self._before_tool, self._has_retracted = before, True
-        return [RetractText(chars - before, f"narration that nobody has seen: {event.reason}")]
+        return [self._answer.grow(event, f"answer {'latched' if is_first else 'grows'}: {event.reason}")]
 
     def _replace(self, event: events.AnswerReplaced) -> list[Action]:
         self.latches[Latch.ANSWER_BEGUN] = True
-        return [self._reconcile(event.text, event.reason)]
+        return [self._answer.reconcile(event.text, event.reason)]
 
     def _settle(self, event: events.FinalAnswer) -> list[Action]:
         self.latches[Latch.FINAL_SEEN] = True
@@ -216,83 +351,19 @@ class Turn:
             return [FlushText("the final answer is empty: what was written stands")]
         self.latches[Latch.ANSWER_BEGUN] = True
         reason = f"final answer from {event.origin}: {event.reason}"
-        return [self._reconcile(event.text, reason), FlushText("final answer known")]
-
-    def _reconcile(self, text: str, reason: str) -> Action:
-        """Compare `text`, the whole answer, with what was handed on (delivery.md 2)."""
-        texts = self._answer(), text
-        prepared, self._prepared = self._prepared, None
-        known = prepared is not None and prepared[0] == texts
-        is_same, rest = prepared[1] if prepared is not None and known else compare(*texts)
-        self._target = None if is_same or rest is not None else [text]
-        if is_same:
-            return NoOp(f"equal to what was delivered: {reason}")
-        if rest is not None:
-            return self._hand_on(rest, f"{'the missing rest' if texts[0] else 'delivered now'}: {reason}")
-        return NoOp(f"differs from what was delivered, rewritten at the end: {reason}")
-
-    def _hand_on(self, text: str, reason: str, *, unproven: bool = False) -> AppendText:
-        self._handed.append(text)
-        self._handed_chars += len(text)
-        return AppendText(text, reason, unproven=unproven)
-
-    def _answer(self) -> str:
-        self._handed = ["".join(self._handed)]
-        return self._handed[0]
-
-    def _start_tool(self, event: events.ToolStarted) -> list[Action]:
-        label = event.label or event.title
-        step = self._cards.get(event.step_id or "") if event.step_id in self._steps else None
-        if step is not None:
-            reason = f"tool of step {step.id} started: {event.reason}"
-            return [UpdateCard(replace(step, details=f"{label}\n"), reason)]
-        card = TaskCard(event.tool_id, label, CardState.RUNNING)
-        return [self._show(card, f"tool started: {event.reason}")]
-
-    def _end_tool(self, event: events.ToolEnded) -> list[Action]:
-        card = self._cards.get(event.tool_id)
-        if card is None or card.state is not CardState.RUNNING:
-            return [NoOp(f"tool ended, no card of its own: {event.reason}")]
-        ended = replace(card, state=CardState.ERROR if event.failed else CardState.DONE)
-        return [self._show(ended, f"tool ended: {event.reason}")]
-
-    def _plan(self, event: events.PlanChanged) -> list[Action]:
-        cards: list[Action] = []
-        for step in event.steps:
-            known, self._steps[step.id] = self._steps.get(step.id), step
-            if known != step and step.state is not StepState.PENDING:
-                cards.append(self._show(self._step_card(step), f"step is {step.state}: {event.reason}"))
-        title = self._plan_title.follow(event, shows=bool(cards))
-        return [*title, *cards] or [NoOp(f"no step has begun or changed: {event.reason}")]
-
-    def _step_card(self, step: PlanStep) -> TaskCard:
-        state, details = _CARD_STATES[step.state], ""
-        if state is not CardState.RUNNING:
-            details = join_narration(self._thinking).strip()
-            self._thinking.clear()
-        return TaskCard(step.id, step.title, state, details)
-
-    def _show(self, card: TaskCard, reason: str) -> UpdateCard:
-        self._cards[card.id] = replace(card, details="", sources=())
-        return UpdateCard(card, reason)
+        return [self._answer.reconcile(event.text, reason), FlushText("final answer known")]
 
     def _attach(self, event: events.Attached) -> list[Action]:
         self.latches[Latch.ANSWER_BEGUN] = True
         return [ShowExtra(event.extra, event.reason)]
 
-    def _cite(self, event: events.SourcesFound) -> list[Action]:
-        """On the step that runs, if there is one, and under the answer."""
-        running = [card for card in self._cards.values() if card.state is CardState.RUNNING]
-        cards = [self._show(replace(card, sources=event.sources), event.reason) for card in running[-1:]]
-        return [*cards, NameSources(event.sources, event.reason)]
-
     def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:
             return [NoOp("the human is waited for, not the agent")]
-        shown = self._idle_notice.show(event, in_message=self.state is not State.WAITING)
-        if isinstance(shown, TaskCard):
-            return [self._show(shown, f"no news: {event.reason}")]
-        return [ShowStatus(shown, event.reason) if shown else NoOp(f"a pause: {event.reason}")]
+        notice = self._idle_notice.show(event, in_message=self.state is not State.WAITING)
+        if isinstance(notice, TaskCard):
+            return [self._cards.show(notice, f"no news: {event.reason}")]
+        return [ShowStatus(notice, event.reason) if notice else NoOp(f"a pause: {event.reason}")]
 
     def _ask(self, event: events.InputRequired) -> list[Action]:
         known, self._form = self._form, event.form
@@ -306,7 +377,7 @@ class Turn:
         form = self._form
         if form is None or len(form.prompt) > _SEARCHED:
             return form
-        answer = "".join(self._target or ()) or self._answer()
+        answer = self.answer
         is_there = contains(answer, form.prompt) if form.prompt.strip() else bool(answer.strip())
         if len(answer) > _SEARCHED or not is_there:
             return form
@@ -331,14 +402,14 @@ class Turn:
     def _close(self, event: events.StreamEnded) -> list[Action]:
         self.latches[Latch.CLOSED] = True
         actions: list[Action] = []
-        if self._target is not None and not self.latches[Latch.STOP_ASKED]:
-            actions.append(RewriteAnswer("".join(self._target), "what was delivered is not the answer"))
+        if self._answer.must_be_rewritten and not self.latches[Latch.STOP_ASKED]:
+            actions.append(RewriteAnswer(self.answer, "what was delivered is not the answer"))
         end = self._ending(event)
         if end.outcome is Outcome.ASKED and (form := self._form_to_show()) is not None:
             actions.append(ShowForm(form, "the agent waits for the human"))
         if end.outcome is Outcome.NO_TEXT:
             actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
-        return [*actions, *self._plan_title.end(end.outcome), end]
+        return [*actions, *self._cards.end_plan(end.outcome), end]
 
     def _ending(self, event: events.StreamEnded) -> EndTurn:
         is_begun, end, shows = self.latches[Latch.ANSWER_BEGUN], self._end, self._shows_words

@@ -40,7 +40,7 @@ from slack_bot.tools.conform.conform import run_case
 from slack_bot.turn import machine
 from slack_bot.turn.actions import AppendText, NoOp
 from slack_bot.turn.events import AnswerText, InputRequired, Narrated, StreamEnd, StreamEnded
-from slack_bot.turn.machine import Latch, Turn
+from slack_bot.turn.machine import Latch, StepCards, Turn, TurnAnswer
 from slack_bot.turn.notices import failure
 from slack_bot.turn.quotes import Surroundings
 from slack_bot.turn.record import Outcome
@@ -115,7 +115,7 @@ def tagged_text_is_kept_for_the_end(patch: Patch) -> None:
 
 
 def final_result_is_streamed_again(patch: Patch) -> None:
-    patch.setattr(Turn, "_reconcile", lambda self, text, why: AppendText(text, why))
+    patch.setattr(TurnAnswer, "reconcile", lambda self, whole, why: AppendText(whole, why))
 
 
 def narration_is_streamed(patch: Patch) -> None:
@@ -269,7 +269,7 @@ def files_lose_their_last_byte(patch: Patch) -> None:
 
 
 def sources_are_dropped(patch: Patch) -> None:
-    patch.setattr(Turn, "_cite", lambda self, event: [NoOp("dropped")])
+    patch.setattr(StepCards, "cite", lambda self, event: [NoOp("dropped")])
 
 
 def files_stay_behind(patch: Patch) -> None:

@@ -119,12 +119,12 @@ def test_the_whole_product_of_states_and_events(state: State, kind: type) -> Non
     assert turn.state is state
     before = turn.late
     actions = turn.handle(SAMPLES[kind])
-    rule = TABLE.get((state, kind))
-    if rule is None:
+    leads_to = TABLE.get((state, kind))
+    if leads_to is None:
         assert (actions, turn.late, turn.state) == ([], before + 1, state)
     else:
         assert turn.late == before
-        assert turn.state is rule[1]
+        assert turn.state is leads_to
 
 
 def test_every_event_means_something_somewhere_and_nothing_after_the_end() -> None:
