@@ -447,7 +447,7 @@ class TurnRunner:
             self._answer.state.records,
             task.task_id if is_awaiting else None,
             outcome.is_whole,
-            consumer.has_continued,
+            consumer.follower.has_continued,
             tuple(self._answer.state.surface.fallbacks),
             dict(self._answer.buffer.masked),
             "" if end is None else end.said,

@@ -176,7 +176,7 @@ class StreamConsumer:
                     await self._busy.acquire()  # not `async with`, which takes as long as all of this
                     try:
                         await view.on_frame(received)
-                        self._silent_since = max(self._silent_since, view.news_at)
+                        self._silent_since = max(self._silent_since, view.news.at)
                         if self._is_quiet_notified or (self._grace_until is None) is (view.state in _LAST):
                             self._move_deadline()
                     finally:

@@ -25,7 +25,7 @@ from ...text.words import (
     WATCHING_AFTER_LOSS,
     WATCHING_AFTER_REPLY,
 )
-from ...turn.events import AgentIdle, StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
+from ...turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
 from ...turn.progress import TaskBaseline, TurnRecord
 from ...turn.quotes import Surroundings
 from ...turn.record import Question
@@ -41,6 +41,7 @@ from ..recovery_policy import (
 )
 from ..wire.calls import MISSED_MESSAGES, MessageRequest
 from ..wire.frames import ArtifactUpdate, Part, Received, Snapshot, StatusUpdate, TaskState
+from .baseline import baseline_of, before_question, texts_of
 from .stopping import StoppedTasks
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -72,6 +73,180 @@ _NAMES: Mapping[type[errors.AgentError], str] = {
 }
 
 
+class TaskFollower:
+    """Finds out what became of a task: it is asked for, and its stream is joined again.
+
+    `has_continued`: the task was followed where its stream was lost.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        agent: Agent,
+        settings: AgentSettings,
+        handle: TurnHandle,
+        now: Callable[[], float],
+        *,
+        view: TaskView,
+        stream_consumer: StreamConsumer,
+        stopped_tasks: StoppedTasks,
+    ) -> None:
+        self._question, self._agent = question, agent
+        self._settings, self._handle, self._now = settings, handle, now
+        self._view, self._stream_consumer = view, stream_consumer
+        self._stopped_tasks = stopped_tasks
+        self._retry_after = 0.0  # seconds that the agent asked for in the last poll
+        self.has_continued = False
+        self._has_gap = False  # a joined stream may have left something out
+        self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
+
+    def resume(self, baseline: TaskBaseline | None) -> None:
+        """Another process asked the question, when the task was as `baseline` says."""
+        self._sent_baseline = baseline
+
+    async def on_silence(self) -> bool:
+        """Whether to go on listening, where nothing came for a while.
+
+        Where nothing that can be read has come, there is no task to ask for, and pings prove nothing. Only
+        where the answer comes whole, to a call that waits for it, is that silence as it should be. An agent
+        that answers by messages names no task, but has begun: it may pause.
+        """
+        if self._view.task_id is None and await self._stopped_tasks.works_on():
+            self._view.notify_behind("a stopped task works on")
+            return True
+        has_begun = self._view.task_id is not None or self._view.is_understood
+        if not (has_begun or self._agent.waits_for_whole):
+            log.warning(
+                "the agent said nothing within SLACK_BOT_AGENT__IDLE_TIMEOUT",
+                extra=_log_fields(self._question, self._view.task_id),
+            )
+            return False
+        if self._view.is_stream_final and not self._view.is_over:
+            return False  # nothing comes on this stream any more: the task alone can tell
+        result = PollResult.CANNOT if self._view.task_id is None else await self.poll()
+        if self._view.waits_for_sign_in:
+            return True
+        if result not in (PollResult.RUNNING, PollResult.CANNOT):
+            return False
+        known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
+        self._view.notify_waiting("no event on the stream", known)
+        return True
+
+    async def _look(self) -> Snapshot | PollResult:
+        """The task, or why it is not to be had."""
+        assert self._view.task_id is not None
+        self._retry_after = 0.0
+        try:
+            snapshot = await self._handle.race(self._agent.task("get", self._view.task_id, MISSED_MESSAGES))
+        except errors.AgentFailed as error:
+            if error.code == TASK_NOT_FOUND:
+                return PollResult.UNKNOWN
+            return PollResult.CANNOT if error.code in NOT_OFFERED else PollResult.AWAY
+        except errors.AgentError as error:
+            if isinstance(error, errors.AgentRefused):
+                self._retry_after = error.retry_after or 0.0
+            log.info("the task could not be asked for: %s", error.brief, extra={"task": self._view.task_id})
+            return PollResult.AWAY
+        return PollResult.AWAY if snapshot is None else snapshot
+
+    async def poll(self) -> PollResult:
+        snapshot = await self._look()
+        if isinstance(snapshot, PollResult):
+            return snapshot
+        if self._sent_baseline is not None:
+            before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
+            await self._view.set_baseline(before)
+        is_over = snapshot.state.is_terminal or snapshot.state.is_asking
+        if self._view.is_over and not (is_over or self._has_gap):
+            return PollResult.OVER  # it is older than what the stream has said
+        self._has_gap = self._has_gap and not is_over
+        raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
+        is_news = await self._view.on_frame(Received(raw, snapshot), is_polled=True)
+        if self._view.is_over:
+            return PollResult.OVER
+        return PollResult.NEWS if is_news else PollResult.RUNNING
+
+    async def follow(self) -> TaskLost | None:
+        self.has_continued = True
+        settings = self._settings
+        joins = self._agent.can_resubscribe and not self._view.is_stream_final
+        steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
+        policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
+        if joins and self._view.ids.last and not self._view.is_over:
+            await self._join(policy)  # first, because what was polled would come again behind that id
+        while not self._view.is_over or self._has_gap:
+            result = await self.poll()
+            if self._handle.must_exit:
+                return TaskLost("left")
+            if result is PollResult.OVER:
+                return None
+            step = policy.after(result, self._now(), self._retry_after)
+            if isinstance(step, TaskLost):
+                return step
+            if step is None:
+                await self._join(policy)
+            elif self._is_without_news():
+                return TaskLost("the task goes on without news", may_go_on=True)
+            else:
+                goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
+                why = "the task goes on" if goes_on else "no answer yet"
+                self._view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
+                await self._handle.race(asyncio.sleep(step))
+        return TaskLost("left") if self._handle.must_exit else None
+
+    def _is_without_news(self) -> bool:
+        """For so long that its task is watched, and what waits in the thread goes on."""
+        patience = self._settings.watch_after
+        if self._view.is_stream_final:
+            patience = min(patience, self._settings.idle_timeout)
+        return self._view.news.age >= patience and not self._view.waits_for_sign_in
+
+    async def _join(self, policy: PollPolicy) -> None:
+        assert self._view.task_id is not None
+        heard, possible = self._view.heard, True
+        self._has_gap = False
+        try:
+            await self._stream_consumer.consume(self._subscribe(self._view.task_id), self.on_silence)
+        except errors.AgentError as error:
+            possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
+            log.info("the task's stream was not joined, or broke again: %s", error.brief)
+        if self._view.is_over and not self._has_gap:
+            await self.poll()  # more than one chunk may have come twice, or one was no repetition
+        # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
+        policy.joined(brought_news=self._view.heard > heard + 1, possible=possible)
+
+    async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+        """The joined stream. One that does not begin with a snapshot may have left something out.
+
+        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more, and so do
+        its last statuses.
+        """
+        is_first, known = True, dict[str, tuple[Part, ...]]()
+        said: dict[str, str] = {}
+        async with aclosing(await self._agent.subscribe(task_id, self._view.ids.last)) as stream:
+            async for received in stream:
+                if is_first:
+                    goes_on = self._view.ids.goes_on_with(received.event_id)
+                    is_first, self._has_gap = False, not (goes_on or isinstance(received.frame, Snapshot))
+                    if isinstance(received.frame, Snapshot):
+                        known = {each.artifact_id: each.parts for each in received.frame.artifacts}
+                        said = texts_of(received.frame)
+                        received = replace(received, raw={**received.raw, **_POLLED})
+                elif isinstance(received.frame, ArtifactUpdate) and known:
+                    of, is_more = received.frame.artifact, received.frame.append
+                    before, known = known.get(of.artifact_id, ()), {}
+                    if is_more and of.parts and before[-len(of.parts) :] == of.parts:
+                        self._view.ids.take(received.event_id)
+                        continue
+                elif isinstance(received.frame, StatusUpdate) and said:
+                    message, goes_on = received.frame.message, received.frame.state is TaskState.WORKING
+                    if goes_on and message is not None and said.get(message.message_id) == message.text:
+                        self._view.ids.take(received.event_id)
+                        continue
+                    said = {}
+                yield received
+
+
 class TaskConsumer:
     """`view` is what is known of its task."""
 
@@ -95,10 +270,16 @@ class TaskConsumer:
         )
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
         self._stopped_tasks = StoppedTasks(agent, question.thread, settings, handle)
-        self._retry_after = 0.0  # seconds that the agent asked for in the last poll
-        self.has_continued = False  # the task was followed where its stream was lost
-        self._has_gap = False  # a joined stream may have left something out
-        self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
+        self.follower = TaskFollower(
+            question,
+            agent,
+            settings,
+            handle,
+            self._now,
+            view=self.view,
+            stream_consumer=self._stream_consumer,
+            stopped_tasks=self._stopped_tasks,
+        )
 
     async def consume(self, sent: TurnRecord | None = None) -> None:
         """Ask and listen; report all events, and how it ended. Raises no AgentError.
@@ -141,7 +322,7 @@ class TaskConsumer:
         try:
             try:
                 if sent is not None:
-                    self._sent_baseline = sent.baseline
+                    self.follower.resume(sent.baseline)
                     self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
                     return await self._after(OUTCOME_UNKNOWN, "the bot was restarted", cut=True)
                 if (answer := self._question.answer) is not None and answer.has_lost_secrets:
@@ -169,7 +350,7 @@ class TaskConsumer:
             if self.view.heard or not self._stopped_tasks.is_refused_for_it(error):
                 raise
             log.info("asked again when the stopped task has ended: %s", error.brief, extra=self._fields)
-            self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "refused while a stopped task works on"))
+            self.view.notify_behind("refused while a stopped task works on")
             await self._stopped_tasks.wait()
             if self._handle.must_exit:
                 raise
@@ -198,7 +379,7 @@ class TaskConsumer:
                     self._agent.ask(
                         _with(request, await self._on_send(self._baseline), takes_json=card.takes_json)
                     ),
-                    self.on_silence,
+                    self.follower.on_silence,
                 )
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
@@ -218,15 +399,15 @@ class TaskConsumer:
         view = self.view
         if view.has_ended(cut=cut):
             if view.ids.has_gap and view.task_id is not None:
-                await self.poll()  # what was left out is in the task, if it can be had
+                await self.follower.poll()  # what was left out is in the task, if it can be had
             return StreamEnded(StreamEnd.CLOSED, reason=why)
         if view.task_id is None or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)
         if view.is_settled:
-            result = await self.poll()
+            result = await self.follower.poll()
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
-        end = await self.follow()
+        end = await self.follower.follow()
         if isinstance(end, TaskLost) and end.may_go_on:
             note = WATCHING_AFTER_REPLY if view.is_stream_final else WATCHING_AFTER_LOSS
             return StreamEnded(StreamEnd.WATCHED, note, reason=f"{why}; {end.why}")
@@ -234,31 +415,6 @@ class TaskConsumer:
             note = AGENT_FORGOT_QUESTION if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
-
-    async def on_silence(self) -> bool:
-        """Whether to go on listening, where nothing came for a while.
-
-        Where nothing that can be read has come, there is no task to ask for, and pings prove nothing. Only
-        where the answer comes whole, to a call that waits for it, is that silence as it should be. An agent
-        that answers by messages names no task, but has begun: it may pause.
-        """
-        if self.view.task_id is None and await self._stopped_tasks.works_on():
-            self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "a stopped task works on"))
-            return True
-        has_begun = self.view.task_id is not None or self.view.is_understood
-        if not (has_begun or self._agent.waits_for_whole):
-            log.warning("the agent said nothing within SLACK_BOT_AGENT__IDLE_TIMEOUT", extra=self._fields)
-            return False
-        if self.view.is_stream_final and not self.view.is_over:
-            return False  # nothing comes on this stream any more: the task alone can tell
-        result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
-        if self.view.waits_for_sign_in:
-            return True
-        if result not in (PollResult.RUNNING, PollResult.CANNOT):
-            return False
-        known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
-        self.view.notify_waiting("no event on the stream", known)
-        return True
 
     async def _find_task(self, sent: TurnRecord) -> str | None:
         """The task of a question that may have been sent. Only the agent may know its conversation."""
@@ -282,120 +438,6 @@ class TaskConsumer:
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
-    async def _look(self) -> Snapshot | PollResult:
-        """The task, or why it is not to be had."""
-        assert self.view.task_id is not None
-        self._retry_after = 0.0
-        try:
-            snapshot = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
-        except errors.AgentFailed as error:
-            if error.code == TASK_NOT_FOUND:
-                return PollResult.UNKNOWN
-            return PollResult.CANNOT if error.code in NOT_OFFERED else PollResult.AWAY
-        except errors.AgentError as error:
-            if isinstance(error, errors.AgentRefused):
-                self._retry_after = error.retry_after or 0.0
-            log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
-            return PollResult.AWAY
-        return PollResult.AWAY if snapshot is None else snapshot
-
-    async def poll(self) -> PollResult:
-        snapshot = await self._look()
-        if isinstance(snapshot, PollResult):
-            return snapshot
-        if self._sent_baseline is not None:
-            before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
-            await self.view.set_baseline(before)
-        is_over = snapshot.state.is_terminal or snapshot.state.is_asking
-        if self.view.is_over and not (is_over or self._has_gap):
-            return PollResult.OVER  # it is older than what the stream has said
-        self._has_gap = self._has_gap and not is_over
-        raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
-        is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
-        if self.view.is_over:
-            return PollResult.OVER
-        return PollResult.NEWS if is_news else PollResult.RUNNING
-
-    async def follow(self) -> TaskLost | None:
-        self.has_continued = True
-        settings = self._settings
-        joins = self._agent.can_resubscribe and not self.view.is_stream_final
-        steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
-        policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
-        if joins and self.view.ids.last and not self.view.is_over:
-            await self._join(policy)  # first, because what was polled would come again behind that id
-        while not self.view.is_over or self._has_gap:
-            result = await self.poll()
-            if self._handle.must_exit:
-                return TaskLost("left")
-            if result is PollResult.OVER:
-                return None
-            step = policy.after(result, self._now(), self._retry_after)
-            if isinstance(step, TaskLost):
-                return step
-            if step is None:
-                await self._join(policy)
-            elif self._is_without_news():
-                return TaskLost("the task goes on without news", may_go_on=True)
-            else:
-                goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
-                why = "the task goes on" if goes_on else "no answer yet"
-                self.view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
-                await self._handle.race(asyncio.sleep(step))
-        return TaskLost("left") if self._handle.must_exit else None
-
-    def _is_without_news(self) -> bool:
-        """For so long that its task is watched, and what waits in the thread goes on."""
-        patience = self._settings.watch_after
-        if self.view.is_stream_final:
-            patience = min(patience, self._settings.idle_timeout)
-        return self.view.seconds_without_news >= patience and not self.view.waits_for_sign_in
-
-    async def _join(self, policy: PollPolicy) -> None:
-        assert self.view.task_id is not None
-        heard, possible = self.view.heard, True
-        self._has_gap = False
-        try:
-            await self._stream_consumer.consume(self._subscribe(self.view.task_id), self.on_silence)
-        except errors.AgentError as error:
-            possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
-            log.info("the task's stream was not joined, or broke again: %s", error.brief)
-        if self.view.is_over and not self._has_gap:
-            await self.poll()  # more than one chunk may have come twice, or one was no repetition
-        # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
-        policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
-
-    async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """The joined stream. One that does not begin with a snapshot may have left something out.
-
-        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more, and so do
-        its last statuses.
-        """
-        is_first, known = True, dict[str, tuple[Part, ...]]()
-        said: dict[str, str] = {}
-        async with aclosing(await self._agent.subscribe(task_id, self.view.ids.last)) as stream:
-            async for received in stream:
-                if is_first:
-                    goes_on = self.view.ids.goes_on_with(received.event_id)
-                    is_first, self._has_gap = False, not (goes_on or isinstance(received.frame, Snapshot))
-                    if isinstance(received.frame, Snapshot):
-                        known = {each.artifact_id: each.parts for each in received.frame.artifacts}
-                        said = _texts_of(received.frame)
-                        received = replace(received, raw={**received.raw, **_POLLED})
-                elif isinstance(received.frame, ArtifactUpdate) and known:
-                    of, is_more = received.frame.artifact, received.frame.append
-                    before, known = known.get(of.artifact_id, ()), {}
-                    if is_more and of.parts and before[-len(of.parts) :] == of.parts:
-                        self.view.ids.take(received.event_id)
-                        continue
-                elif isinstance(received.frame, StatusUpdate) and said:
-                    message, goes_on = received.frame.message, received.frame.state is TaskState.WORKING
-                    if goes_on and message is not None and said.get(message.message_id) == message.text:
-                        self.view.ids.take(received.event_id)
-                        continue
-                    said = {}
-                yield received
-
     async def _cancel(self, end: StreamEnded) -> StreamEnded:
         if self.view.task_id is None:
             note = NOT_BEGUN if end.end is StreamEnd.REFUSED else STOPPED_MAY_GO_ON
@@ -405,8 +447,7 @@ class TaskConsumer:
 
     @property
     def _fields(self) -> dict[str, str | None]:
-        asked = self._question
-        return {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self.view.task_id}
+        return _log_fields(self._question, self.view.task_id)
 
     def _log(self, error: errors.AgentError) -> str:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
@@ -428,35 +469,6 @@ class TaskConsumer:
                 return next(found, "the agent's answer could not be read")
 
 
-def baseline_of(task: Snapshot) -> TaskBaseline:
-    """What is kept of a task before it gets a question."""
-    messages = (*task.history, *([task.message] if task.message else []))
-    return TaskBaseline(
-        tuple((each.artifact_id or each.name, len(each.text)) for each in task.artifacts),
-        tuple(message.message_id for message in messages),
-    )
-
-
-def _texts_of(task: Snapshot) -> dict[str, str]:
-    """Of each of its messages, by its id; none where one id is of several texts."""
-    messages = (*task.history, *([task.message] if task.message else []))
-    texts = {each.message_id: each.text for each in messages if each.message_id}
-    return texts if all(texts.get(each.message_id) == each.text for each in messages) else {}
-
-
-def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:
-    """`task` as it was then."""
-    sizes, known = dict(baseline.artifacts), frozenset(baseline.messages)
-    artifacts = tuple(
-        replace(each, parts=(Part(text=each.text[: sizes[key]]),))
-        for each in task.artifacts
-        if (key := each.artifact_id or each.name) in sizes
-    )
-    message = task.message if task.message is not None and task.message.message_id in known else None
-    history = tuple(each for each in task.history if each.message_id in known)
-    return replace(task, artifacts=artifacts, message=message, history=history)
-
-
 def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) -> MessageRequest:
     """The question with what goes along. Without words it has the names of its files: some read text only."""
     return replace(
@@ -466,3 +478,7 @@ def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) ->
         quoted=around.part(takes_json=takes_json),
         metadata={**around.metadata, **request.metadata},
     )
+
+
+def _log_fields(question: Question, task_id: str | None) -> dict[str, str | None]:
+    return {"turn": question.key, "thread_ts": question.thread.ts, "task": task_id}

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from slack_bot.agents.recovery_policy import PollResult, TaskLost
-from slack_bot.agents.task.task_consumer import TaskConsumer
+from slack_bot.agents.task.task_consumer import TaskFollower
 from slack_bot.agents.wire.frames import Artifact, Frame, Part, Received, Snapshot, TaskState
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
 from slack_bot.testing.harness import BotHarness, run_bot
@@ -690,9 +690,9 @@ class TaskServer:
         self.asked.append((asyncio.get_running_loop().time(), what))
 
 
-def recovery(here: Scene, server: TaskServer) -> TaskConsumer:
+def recovery(here: Scene, server: TaskServer) -> TaskFollower:
     here.agent.server = server
-    return here.task
+    return here.task.follower
 
 
 STEADY = {"poll_jitter": 0.0}
