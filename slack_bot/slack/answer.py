@@ -148,7 +148,7 @@ class AnswerPace:
         due = self._next_due(now) if is_live else None
         self.known_deadline = self._buffer.deadline()
         if self.known_deadline is None and is_live:  # text that comes before the next one need not wake it
-            self.known_deadline = self._buffer.next_deadline(now)
+            self.known_deadline = self._buffer.clock.next_due(now)
             due = _soonest(due, None if self.known_deadline is None else self.known_deadline - now)
         form_due = self._news.form_due
         due = _soonest(due, None if form_due is None else max(0.0, form_due - now))
@@ -190,7 +190,7 @@ class AnswerPace:
         """Of the next write. `has_reader`: a person waits for it."""
         if not has_reader:
             return Priority.BACKGROUND
-        if self._buffer.deadline() is not None and not self._buffer.begun:
+        if self._buffer.deadline() is not None and not self._buffer.clock.begun:
             return Priority.FIRST
         return Priority.CARDS if self._news.has_cards else Priority.LATER
 
@@ -290,7 +290,7 @@ class SlackAnswer:
 
     def replace_text(self, text: str, masked: Counter[str]) -> None:
         """In the end the thread must read `text`. `masked`: the secrets in it, by kind."""
-        self.buffer.text_was_replaced(masked)
+        self.buffer.input.text_was_replaced(masked)
         self.replacement = text if text.strip() else NO_ANSWER
 
     @property
@@ -451,7 +451,9 @@ class SlackAnswer:
         """After a takeover the `answer` may differ from what another process showed, or the agent kept only a
         part of it."""
         ledger = self.state.ledger
-        is_shorter = outcome is Outcome.ANSWERED and bool(ledger.repeated.strip()) and bool(answer.strip())
+        is_shorter = (
+            outcome is Outcome.ANSWERED and bool(ledger.repeated.strip()) and bool(answer.strip())
+        )
         if self.replacement is not None or not (ledger.has_diverged or is_shorter):
             return
         if outcome is Outcome.ANSWERED and not contains(shown, answer):
@@ -466,7 +468,7 @@ class SlackAnswer:
         self.state.add(self.news.take_cards())
         if ending.outcome is not Outcome.STOPPED and self.replacement is None:
             self.buffer.release_all()
-        is_blank = self.replacement is None and not self.buffer.begun and self.extras.is_empty
+        is_blank = self.replacement is None and not self.buffer.clock.begun and self.extras.is_empty
         if ending.outcome is Outcome.ANSWERED and (is_blank or self.replacement == NO_ANSWER):
             ending = replace(ending, outcome=Outcome.NO_TEXT, offer_retry=True)
         if is_blank and ending.outcome is Outcome.NO_TEXT:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from .fit import best_cut
-from .ledger import Ledger
+from .ledger import Ledger, TextQueue
 from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts, sendable_part
 from .masking import MAX_UNDECIDED
 from .sanitize import StreamSanitizer
@@ -25,6 +25,242 @@ _WORD_MOST = 40  # letters; a longer run of them is a script without spaces, whe
 _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 
 
+class SanitizedInput:
+    """What came, on its way to `ledger` without what must not be shown; and what of it may be taken back.
+
+    It stays as it came (`raw_size` characters) until it is looked at. `secrets` must never be shown.
+    """
+
+    def __init__(self, ledger: Ledger, secrets: tuple[str, ...]) -> None:
+        self._ledger, self._secrets = ledger, secrets
+        self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
+        self._replaced: Counter[str] | None = None
+        self._masked: Counter[str] = Counter()  # by the sanitizers of texts that have ended
+        self._raw: list[str] = []
+        self.raw_size = 0
+        self._since_mark = 0  # sanitized characters since the last `mark`
+
+    def keep_raw(self, text: str) -> None:
+        self._raw.append(text)
+        self.raw_size += len(text)
+
+    def settle(self) -> None:
+        """Sanitize what was kept as it came."""
+        if self._raw:
+            text, self._raw, self.raw_size = "".join(self._raw), [], 0
+            self.push(text)
+
+    def push(self, text: str) -> str:
+        """Returns what of it waits now."""
+        return self._hand_on(self._sanitizer.push(text))
+
+    def end(self) -> str:
+        """The text is whole. Returns what of it waits now that was held back until here."""
+        text = self._hand_on(self._sanitizer.end())
+        self._masked += self._sanitizer.masked
+        self._sanitizer = StreamSanitizer(self._secrets)
+        return text
+
+    def mark(self) -> None:
+        """What comes now may be taken back without what came before.
+
+        The sanitizer goes on: text that is written again hands on only what it adds, so a secret may begin
+        before the mark and end behind it.
+        """
+        self.settle()
+        self._at_mark, self._since_mark = copy.deepcopy(self._sanitizer), 0
+
+    def take_back(self) -> None:
+        """What came since the last `mark` is not shown. It must be unsent."""
+        self.settle()
+        assert self.is_unsent, "it was released"
+        self._ledger.waiting.drop_last(self._since_mark)
+        self._sanitizer, self._since_mark = copy.deepcopy(self._at_mark), 0
+
+    @property
+    def is_unsent(self) -> bool:
+        """Nothing since the last `mark` was released."""
+        return self._since_mark <= self._ledger.waiting.size
+
+    @property
+    def splits_a_word(self) -> bool:
+        """The waiting text ends within a word, whose other letters are held back."""
+        return self._sanitizer.splits_a_word
+
+    @property
+    def masked(self) -> Counter[str]:
+        """How many secrets were masked in the text, by kind."""
+        return self._replaced if self._replaced is not None else self._masked + self._sanitizer.masked
+
+    def text_was_replaced(self, masked: Counter[str]) -> None:
+        """The whole text is written anew in the end. `masked`: the secrets in the new one, by kind."""
+        self._replaced = masked
+
+    def _hand_on(self, text: str) -> str:
+        self._since_mark += len(text)
+        return self._ledger.push(text)
+
+
+class CutFinder:
+    """Where `waiting`, behind released text that ends in `state`, may be cut: `cuts`, as far as is known.
+
+    To look costs as much as there is to read, so known cuts are good until the text has grown by a part.
+    """
+
+    def __init__(self, waiting: TextQueue, most: int) -> None:
+        self._waiting, self._max = waiting, most
+        self.start_again(MarkdownState())
+
+    def start_again(self, state: MarkdownState) -> None:
+        """The waiting text is another one, behind released text that ends in `state`."""
+        self.state = state
+        self.cuts, self.looked = Cuts(), 0  # known cuts, found in so many characters
+        self.sendable: int | None = None  # where a line begins that has to wait for its end
+        self._base, self._base_state = 0, state  # a safe cut from which on the text is read
+
+    def finds_line_end(self) -> bool:
+        if not self.cuts.line and self._waiting.front.find("\n", self.looked) >= 0:
+            self.look()
+        return self.cuts.line > 0
+
+    def waits_for_line_end(self) -> bool:
+        """Nothing to be seen waits but a line that must be whole."""
+        return self.sendable is not None and not self._waiting.is_visible(self.sendable)
+
+    def needs_look(self) -> bool:
+        new = len(self._waiting.front) - self.looked
+        if new <= 0 or self.cuts.safe:
+            return False
+        return self._has_grown(new) or self.waits_for_line_end()  # which the next character may undo
+
+    def _has_grown(self, new: int) -> bool:
+        return new * (_GROWTH if self.looked < _MUCH else _SLOW_GROWTH) >= max(1, self.looked)
+
+    def look(self) -> None:
+        text, base, before = self._waiting.front, self._base, self._base_state
+        self.looked, lead = len(text), _white(text)
+        found = find_cuts(text[base:], self._max - base, before, words="\n" not in text)
+        if "\n" in text and not (found.line and base + found.line > lead):
+            found = find_cuts(text[base:], self._max - base, before)
+        cuts = (found.line and base + found.line, base + found.safe, base + found.word)
+        self.cuts = Cuts(*(at if at > lead else 0 for at in cuts))
+        sendable = len(text)
+        if not (self.cuts.line or self.cuts.word):
+            sendable = base + sendable_part(text[base:], before)
+        self.sendable = sendable if sendable < len(text) else None
+        if found.safe > _SETTLED and not found.line:
+            self._base = base + found.safe
+            self._base_state = before.then(text[base : self._base])
+
+    def look_again_if_grown(self) -> None:
+        """A cut that was found may be none: what has come since may undo it."""
+        new = len(self._waiting.front) - self.looked
+        if new and (self.looked < _MUCH or self._has_grown(new)):
+            self.cuts, self.looked = Cuts(), 0
+
+    def best(self) -> int:
+        """The best known cut; the last resort is anywhere, but not in a line that must be whole."""
+        cuts = self.cuts
+        return cuts.line or cuts.safe or cuts.word or _anywhere(self._waiting.front[: self.sendable])
+
+    def best_of_a_call(self) -> int:
+        """Where to cut more text than a call takes."""
+        return best_cut(self._waiting.front, self.state, self._max, self._max - self._max // 4, None)
+
+    def safe_after(self, at: int) -> int:
+        """How many characters behind the cut `at` are up to the last safe one."""
+        text = self._waiting.front
+        safe = find_cuts(text[at:], self._max - at, self.state.then(text[:at])).safe
+        return safe if safe > _white(text[at:]) else 0  # a cut in the indentation of a line of code loses it
+
+
+class FlushClock:
+    """When waiting text is due by its age, wherever it may be cut.
+
+    `begun`: something that can be seen was released. `since`: when the wait began; None: nothing to be seen
+    waits. `joined`: when the first text came after the last release; None: none has come.
+    """
+
+    def __init__(self, first_delay: float, interval: float, *, begun: bool) -> None:
+        self._first, self._interval = first_delay, interval
+        self.begun = begun
+        self.since: float | None = None
+        self.joined: float | None = None
+        self._began_at: float | None = None  # when the first token of all came
+        self._released_at: float | None = None  # when the text of the present call was released
+        self._last = 0.0  # when the text before was released: a slow call is no reason to wait longer
+
+    def text_came(self, now: float) -> None:
+        self._began_at = now if self._began_at is None else self._began_at
+        self.since = now if self.since is None else self.since
+        self.joined = now if self.joined is None else self.joined
+
+    def text_went_back(self) -> bool:
+        """Nothing to be seen waits any more. True: as if nothing had ever come."""
+        self.since = self.joined = None
+        is_new = not self.begun and self._released_at is None
+        if is_new:
+            self._began_at = None
+        return is_new
+
+    def text_was_released(self, now: float, *, is_visible: bool) -> None:
+        self.begun = self.begun or is_visible
+        self._released_at, self.joined = now, None
+
+    def all_was_released(self) -> None:
+        self.begun = True
+
+    def text_was_shown(self, now: float, *, waits: bool) -> None:
+        """The call of the released text has ended. `waits`: more that can be seen does."""
+        if self._released_at is not None:
+            waited = now if self.joined is None else self.joined
+            self.since = waited if waits else None
+            self._last, self._released_at = self._released_at, None
+
+    def pause(self) -> float:
+        age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
+        return min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
+
+    def due(self, since: float, pause: float) -> float:
+        """When text is due that has waited from `since` on."""
+        return max(since, self._last + pause) if self.begun else since + pause
+
+    def next_due(self, now: float) -> float | None:
+        """Before this no part of a line that begins later will be due; None: it may be due at once."""
+        due = self._last + self.pause()
+        return due if self.begun and due > now else None
+
+
+class UnprovenText:
+    """Text that may yet be retracted is shown a moment later, and less often after `most_calls` with it.
+
+    `not_before`: when waiting text may be shown.
+    """
+
+    def __init__(self, delay: float, most_calls: int, interval: float) -> None:
+        self._delay, self._interval = delay, interval
+        self._calls_left = most_calls
+        self.not_before = 0.0
+        self._is_newest = False  # the text that came last is unproven
+
+    def text_came(self, *, unproven: bool) -> None:
+        self._is_newest = unproven
+
+    def hold_back(self, now: float) -> None:
+        """The first of all text is unproven."""
+        self.not_before = now + self._delay
+
+    def let_go(self) -> None:
+        """It was retracted."""
+        self.not_before = 0.0
+
+    def text_was_released(self, now: float) -> None:
+        if self._is_newest:
+            self._calls_left -= 1
+            if self._calls_left <= 0:
+                self.not_before = now + self._interval
+
+
 class StreamBuffer:
     """Decides when `ledger` may send its waiting text, which is sanitized on its way there.
 
@@ -37,7 +273,7 @@ class StreamBuffer:
     and after `unproven_calls` calls with such text the next is ready `unproven_interval` seconds later at
     the soonest.
 
-    `secrets` must never be shown.
+    `secrets` must never be shown. `input`: what came, before it waits. `clock`: since when.
     """
 
     def __init__(
@@ -51,121 +287,66 @@ class StreamBuffer:
         unproven_interval: float = 0.0,
         secrets: tuple[str, ...] = (),
     ) -> None:
-        self._unproven_delay, self._not_before = unproven_delay, 0.0
-        self._unproven_interval, self._unproven_calls = unproven_interval, unproven_calls
-        self._is_unproven = False  # the text that came last
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
-        self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
-        self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
-        self._replaced: Counter[str] | None = None
-        self._masked: Counter[str] = Counter()  # by the sanitizers of texts that have ended
-        self._raw: list[str] = []  # not sanitized yet: it changes nothing about when text is ready
-        self._raw_size = 0
+        self.clock = FlushClock(first_flush_delay, flush_interval, begun=bool(ledger.segments))
+        self._unproven = UnprovenText(unproven_delay, unproven_calls, unproven_interval)
+        self._finder = CutFinder(self._waiting, self._max)
+        self.input = SanitizedInput(ledger, secrets)
         # with that and what the sanitizer keeps back, which masks may make longer, a call is not full
         self._most_raw = (self._max - max(MAX_UNDECIDED, *map(len, secrets), 0)) // _MASK_GROWTH
-        self._since_mark = 0  # sanitized characters since the last `start_new_text`
         self._forced = 0  # how many characters `flush` wants out
-        self._since: float | None = None  # when the wait began; None: nothing to be seen waits
-        self._joined: float | None = None  # the first push since text was released
-        self._began_at: float | None = None  # when the first token of all came
-        self._released_at: float | None = None  # when the text of the present call was released
-        self._last = 0.0  # when the text before was released: a slow call is no reason to wait longer
-        self.begun = bool(ledger.segments)  # something that can be seen was released
-        self._state = MarkdownState()  # of all text that was released
-        self._look_again()
 
-    def _look_again(self) -> None:
-        self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
-        self._sendable: int | None = None  # where a line begins that has to wait for its end
-        self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
+    @property
+    def waiting_since(self) -> float | None:
+        """When the oldest text came that is not confirmed. None: nothing to be seen waits."""
+        return self.clock.since
 
     def push(self, text: str, now: float, *, unproven: bool = False) -> bool:
         """The answer grew by `text`. `unproven`: it may yet be retracted. False: `deadline` is as before."""
         if self._may_stay_raw(text):
-            self._raw.append(text)
-            self._raw_size += len(text)
+            self.input.keep_raw(text)
             return False
-        self._settle()
-        self._is_unproven = unproven
-        self._add(self._sanitizer.push(text), now, unproven=unproven)
+        self.input.settle()
+        self._unproven.text_came(unproven=unproven)
+        waits = self.input.push(text)
+        if waits and not waits.isspace():
+            if unproven and self.clock.since is None and not self.clock.begun:
+                self._unproven.hold_back(now)
+            self.clock.text_came(now)
         return True
 
     def _may_stay_raw(self, text: str) -> bool:
-        """As most text of a line that waits already."""
-        if self._since is None or self._joined is None or "\n" in text or "\r" in text:
+        """As most text of a line that waits already: it changes nothing about when text is ready."""
+        clock, finder = self.clock, self._finder
+        if clock.since is None or clock.joined is None or "\n" in text or "\r" in text:
             return False
-        is_full = self._waiting.size + self._raw_size + len(text) > self._most_raw
-        return not (is_full or self._ledger.repeated) and (self._cuts.safe > 0 or self._needs_look())
-
-    def _settle(self) -> None:
-        if self._raw:
-            text, self._raw, self._raw_size = "".join(self._raw), [], 0
-            self._keep(self._sanitizer.push(text))
-
-    def _keep(self, text: str) -> str:
-        self._since_mark += len(text)
-        return self._ledger.push(text)
-
-    def _add(self, text: str, now: float, *, unproven: bool = False) -> None:
-        text = self._keep(text)
-        if text and not text.isspace():
-            if unproven and self._since is None and not self.begun:
-                self._not_before = now + self._unproven_delay
-            self._began_at = now if self._began_at is None else self._began_at
-            self._since = now if self._since is None else self._since
-            self._joined = now if self._joined is None else self._joined
-
-    @property
-    def masked(self) -> Counter[str]:
-        """How many secrets were masked in the text, by kind."""
-        return self._replaced if self._replaced is not None else self._masked + self._sanitizer.masked
-
-    def text_was_replaced(self, masked: Counter[str]) -> None:
-        """The whole text is written anew in the end. `masked`: the secrets in the new one, by kind."""
-        self._replaced = masked
-
-    def start_new_text(self) -> None:
-        """What comes now may be retracted without what came before.
-
-        The sanitizer goes on: text that is written again hands on only what it adds, so a secret may begin
-        before the mark and end behind it.
-        """
-        self._settle()
-        self._at_mark, self._since_mark = copy.deepcopy(self._sanitizer), 0
+        is_full = self._waiting.size + self.input.raw_size + len(text) > self._most_raw
+        return not (is_full or self._ledger.repeated) and (finder.cuts.safe > 0 or finder.needs_look())
 
     def end(self, now: float) -> None:
-        self._settle()
-        self._add(self._sanitizer.end(), now)
-        self._masked += self._sanitizer.masked
-        self._sanitizer = StreamSanitizer(self._secrets)
-        self.start_new_text()
+        self.input.settle()
+        waits = self.input.end()
+        if waits and not waits.isspace():
+            self.clock.text_came(now)
+        self.input.mark()
         self.flush()
 
     def flush(self) -> None:
         """Nothing follows soon: all is ready, whatever the cut, but a word without its end."""
-        self._settle()
-        in_word = self._sanitizer.splits_a_word
+        self.input.settle()
+        in_word = self.input.splits_a_word
         word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
         if not self._is_forced():
             self._ledger.release_tables()
 
-    @property
-    def is_unsent(self) -> bool:
-        return self._since_mark <= self._waiting.size
-
     def retract(self) -> None:
-        """What came since the last `start_new_text` is not shown. It must be unsent."""
-        self._settle()
-        assert self.is_unsent, "it was released"
-        self._waiting.drop_last(self._since_mark)
-        self._sanitizer, self._since_mark = copy.deepcopy(self._at_mark), 0
+        """What came since the last mark of `input` is not shown. It must be unsent."""
+        self.input.take_back()
         self._forced = min(self._forced, self._waiting.size)
-        self._look_again()
-        if not self._is_visible:
-            self._since = self._joined = None
-            if not self.begun and self._released_at is None:
-                self._began_at, self._not_before = None, 0.0
+        self._finder.start_again(self._finder.state)
+        if not self._waiting.is_visible(self._waiting.size) and self.clock.text_went_back():
+            self._unproven.let_go()
 
     def deadline(self) -> float | None:
         """When `release` may have something to do. None: nothing to be seen waits, or only a line that waits
@@ -173,129 +354,69 @@ class StreamBuffer:
 
         It may be too early: only `is_ready` looks for cuts within a line.
         """
-        if self._since is None or self._is_forced():
-            return self._since
+        clock, finder = self.clock, self._finder
+        since, not_before = clock.since, self._unproven.not_before
+        if since is None or self._is_forced():
+            return since
         if self._is_due():
-            return max(self._since, self._not_before)
-        pause = self._pause()
-        due = max(self._since, self._last + pause) if self.begun else self._since + pause
-        if self._waits_for_line_end() and not self._needs_look():
+            return max(since, not_before)
+        needs_look = finder.needs_look()
+        if finder.waits_for_line_end() and not needs_look:
             return None
-        return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
-
-    def next_deadline(self, now: float) -> float | None:
-        """Before this no part of a line that begins later will be due; None: it may be due at once."""
-        due = self._last + self._pause()
-        return due if self.begun and due > now else None
-
-    def _pause(self) -> float:
-        age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
-        return min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
+        pause = clock.pause()
+        due = clock.due(since, pause)
+        return max(due if finder.cuts.safe or needs_look else due + pause, not_before)
 
     def is_ready(self, now: float) -> bool:
-        self._settle()
+        self.input.settle()
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
-            if self._is_due() or not self._needs_look():
+            if self._is_due() or not self._finder.needs_look():
                 return True
-            self._look()
+            self._finder.look()
         return False
 
     def release(self, now: float, *, is_late: bool = False) -> int:
         """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so
         the line that is not at its end goes along."""
-        count, was_forced = self._cut(now) if self.is_ready(now) else 0, self._is_forced()
-        if is_late and count and count == self._cuts.line:
-            count += self._safe_after(count)
+        was_forced = self._is_forced()
+        count = self._cut(now, is_forced=was_forced) if self.is_ready(now) else 0
+        if is_late and count and count == self._finder.cuts.line:
+            count += self._finder.safe_after(count)
         if count:
             text = self._ledger.release(count)
-            self.begun = self.begun or not text.isspace()
-            self._released_at, self._joined = now, None
-            self._unproven_calls -= self._is_unproven
-            if self._unproven_calls <= 0 and self._is_unproven:
-                self._not_before = now + self._unproven_interval
+            state = self._finder.state.then(text)
+            self.clock.text_was_released(now, is_visible=not text.isspace())
+            self._unproven.text_was_released(now)
             self._forced = max(0, self._forced - count)
             if was_forced and not self._is_forced():
                 self._ledger.release_tables()
-            self._state = self._state.then(text)
-            self._look_again()
+            self._finder.start_again(state)
         return count
 
     def release_all(self) -> None:
-        self._settle()
-        if self._is_visible:
+        self.input.settle()
+        if self._waiting.is_visible(self._waiting.size):
             self._ledger.release(self._waiting.size)
-            self.begun = True
-
-    @property
-    def waiting_since(self) -> float | None:
-        """When the oldest text came that is not confirmed. None: nothing to be seen waits."""
-        return self._since
+            self.clock.all_was_released()
 
     def acknowledge(self, now: float) -> None:
-        if self._released_at is not None:
-            waited = now if self._joined is None else self._joined
-            self._since = waited if self._is_visible else None
-            self._last, self._released_at = self._released_at, None
-
-    @property
-    def _is_visible(self) -> bool:
-        return self._waiting.is_visible(self._waiting.size)
+        """The call of the released text has ended."""
+        waits = self._waiting.size > 0 and self._waiting.is_visible(self._waiting.size)
+        self.clock.text_was_shown(now, waits=waits)
 
     def _is_forced(self) -> bool:
         return self._forced > 0 and self._waiting.is_visible(self._forced)
 
     def _is_due(self) -> bool:
-        if self._waiting.size > self._max or self._is_forced():
-            return True
-        if not self._cuts.line and self._waiting.front.find("\n", self._looked) >= 0:
-            self._look()
-        return self._cuts.line > 0
+        return self._waiting.size > self._max or self._is_forced() or self._finder.finds_line_end()
 
-    def _waits_for_line_end(self) -> bool:
-        return self._sendable is not None and not self._waiting.is_visible(self._sendable)
-
-    def _needs_look(self) -> bool:
-        new = len(self._waiting.front) - self._looked
-        if new <= 0 or self._cuts.safe:
-            return False
-        return self._has_grown(new) or self._waits_for_line_end()  # which the next character may undo
-
-    def _has_grown(self, new: int) -> bool:
-        return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)
-
-    def _look(self) -> None:
-        text, base, before = self._waiting.front, self._base, self._base_state
-        self._looked, lead = len(text), _white(text)
-        found = find_cuts(text[base:], self._max - base, before, words="\n" not in text)
-        if "\n" in text and not (found.line and base + found.line > lead):
-            found = find_cuts(text[base:], self._max - base, before)
-        cuts = (found.line and base + found.line, base + found.safe, base + found.word)
-        self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
-        sendable = len(text)
-        if not (self._cuts.line or self._cuts.word):
-            sendable = base + sendable_part(text[base:], before)
-        self._sendable = sendable if sendable < len(text) else None
-        if found.safe > _SETTLED and not found.line:
-            self._base = base + found.safe
-            self._base_state = before.then(text[base : self._base])
-
-    def _cut(self, now: float) -> int:
-        text = self._waiting.front
-        if self._is_forced() and self._forced <= self._max:
+    def _cut(self, now: float, *, is_forced: bool) -> int:
+        if is_forced and self._forced <= self._max:
             return self._forced
         if self._waiting.size > self._max:
-            return best_cut(text, self._state, self._max, self._max - self._max // 4, None)
-        new = len(text) - self._looked
-        if new and (self._looked < _MUCH or self._has_grown(new)):
-            self._cuts, self._looked = Cuts(), 0
-        if not self.is_ready(now):
-            return 0
-        return self._cuts.line or self._cuts.safe or self._cuts.word or _anywhere(text[: self._sendable])
-
-    def _safe_after(self, at: int) -> int:
-        text = self._waiting.front
-        safe = find_cuts(text[at:], self._max - at, self._state.then(text[:at])).safe
-        return safe if safe > _white(text[at:]) else 0  # a cut in the indentation of a line of code loses it
+            return self._finder.best_of_a_call()
+        self._finder.look_again_if_grown()
+        return self._finder.best() if self.is_ready(now) else 0
 
 
 def _white(text: str) -> int:

@@ -264,7 +264,7 @@ class TurnListener:
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
-            buffer.start_new_text()
+            buffer.input.mark()
             may_be_due = True
         self._handle.is_waiting_for_human = news.is_awaited = self.machine.waits_for_human
         if may_be_due and self._answer.pace.is_due_earlier():
@@ -279,7 +279,7 @@ class TurnListener:
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._answer.secrets))
         elif isinstance(event, NarrationConfirmed):
-            event = replace(event, unseen=self._answer.buffer.is_unsent)
+            event = replace(event, unseen=self._answer.buffer.input.is_unsent)
         decided = self.machine.handle(event)
         if self._has_details:
             now, state, is_late = self._now(), str(self.machine.state), self.machine.late > late
@@ -449,7 +449,7 @@ class TurnRunner:
             outcome.is_whole,
             consumer.follower.has_continued,
             tuple(self._answer.state.surface.fallbacks),
-            dict(self._answer.buffer.masked),
+            dict(self._answer.buffer.input.masked),
             "" if end is None else end.said,
         )
         self._observer(ended)

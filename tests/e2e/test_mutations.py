@@ -72,14 +72,16 @@ def failed(run: CaseRun, name: str) -> set[str]:
 
 def flush_at_blank_lines_only(patch: Patch) -> None:
     def deadline(self: StreamBuffer) -> float | None:
-        return self._since if "\n\n" in self._waiting.front or self._is_forced() else None
+        return self.waiting_since if "\n\n" in self._waiting.front or self._is_forced() else None
 
     patch.setattr(StreamBuffer, "deadline", deadline)
 
 
 def interval_clock_begins_at_construction(patch: Patch) -> None:
     honest = StreamBuffer.deadline
-    patch.setattr(StreamBuffer, "deadline", lambda self: honest(self) if self.begun else self._since)
+    patch.setattr(
+        StreamBuffer, "deadline", lambda self: honest(self) if self.clock.begun else self.waiting_since
+    )
 
 
 def timer_only_on_append(patch: Patch) -> None:
@@ -87,11 +89,11 @@ def timer_only_on_append(patch: Patch) -> None:
 
 
 def everything_at_the_end(patch: Patch) -> None:
-    patch.setattr(StreamBuffer, "deadline", lambda self: self._since if self._is_forced() else None)
+    patch.setattr(StreamBuffer, "deadline", lambda self: self.waiting_since if self._is_forced() else None)
 
 
 def words_are_cut(patch: Patch) -> None:
-    patch.setattr(StreamBuffer, "_cut", lambda self, now: buffer._anywhere(self._waiting.front))
+    patch.setattr(StreamBuffer, "_cut", lambda self, now, **_: buffer._anywhere(self._waiting.front))
 
 
 def latch_is_never_set(patch: Patch) -> None:

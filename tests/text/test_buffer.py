@@ -51,7 +51,7 @@ class Buffer(StreamBuffer):
 
     def remaining(self) -> str:
         """What was not released."""
-        self._settle()
+        self.input.settle()
         waiting = self.ledger.waiting
         return waiting.tail(waiting.size) if waiting.size else ""
 
@@ -125,7 +125,7 @@ def test_oracle(
         slack.push(now, text)
     assert slack.sent == sent
     assert slack.buffer.remaining() == rest
-    assert slack.buffer.begun is bool(sent)
+    assert slack.buffer.clock.begun is bool(sent)
 
 
 def test_oracle_flush_of_nothing() -> None:
@@ -145,10 +145,10 @@ def test_the_clock_starts_with_the_first_token_and_the_first_flush_is_sooner() -
     buffer.push("Hello wor", 100)
     assert buffer.deadline() == pytest.approx(100.4)
     assert buffer.ready(100.39) == ""
-    assert not buffer.begun
+    assert not buffer.clock.begun
     assert buffer.ready(100.4) == "Hello "
     buffer.acknowledge(100.5)
-    assert buffer.begun
+    assert buffer.clock.begun
     buffer.push("ld and ", 100.6)
     assert buffer.deadline() == pytest.approx(100.8)
     assert buffer.ready(100.8) == "world and "
@@ -458,7 +458,7 @@ def test_in_the_end_all_of_it_is_released_but_for_white_space(rest: str) -> None
     buffer = new(most=10)
     buffer.push(rest, 0)
     buffer.release_all()
-    assert (buffer.ledger.released, buffer.remaining(), buffer.begun) == (rest, "", True)
+    assert (buffer.ledger.released, buffer.remaining(), buffer.clock.begun) == (rest, "", True)
     buffer.push(" \n", 0)
     buffer.release_all()
     assert (buffer.ledger.released, buffer.remaining()) == (rest, " \n")
@@ -545,14 +545,14 @@ def test_a_line_that_begins_later_is_not_due_before_the_next_deadline(
     first: str, delta: str, age: float, pause: float
 ) -> None:
     buffer = new()
-    assert buffer.next_deadline(0.0) is None, "the first text may be due at once"
+    assert buffer.clock.next_due(0.0) is None, "the first text may be due at once"
     buffer.push(f"{first}a\n", 0.0)
     buffer.flush()
     assert buffer.shown(age)
-    soon = buffer.next_deadline(age)
+    soon = buffer.clock.next_due(age)
     assert soon is not None
     assert soon > age
-    assert buffer.next_deadline(soon) is None
+    assert buffer.clock.next_due(soon) is None
     buffer.push(delta.replace("\n", " ").replace("\r", " "), age + pause)
     due = buffer.deadline()
     assert due is None or due >= soon
@@ -565,9 +565,9 @@ def test_a_pause_of_slack_costs_little() -> None:
     reads = 0
     for _ in range(800):
         buffer.push("word ", 0)
-        before = buffer._looked
+        before = buffer._finder.looked
         buffer.deadline()
-        reads += buffer._looked != before
+        reads += buffer._finder.looked != before
     assert reads < 80
 
 
@@ -630,7 +630,7 @@ def test_what_is_taken_back_leaves_no_trace() -> None:
 def test_only_the_end_is_taken_back(most: int) -> None:
     buffer = new(most=most)
     buffer.push("one two ", 0.0)
-    buffer.start_new_text()
+    buffer.input.mark()
     buffer.push("three", 0.0)
     buffer.flush()
     buffer.retract()
@@ -643,10 +643,10 @@ def test_only_the_end_is_taken_back(most: int) -> None:
 def test_text_that_is_under_way_cannot_be_taken_back() -> None:
     buffer = new()
     buffer.push("one\n", 0.0)
-    buffer.start_new_text()
+    buffer.input.mark()
     buffer.push("two", 0.0)
     assert buffer.ready(0.0) == "one\n"
-    assert buffer.is_unsent
+    assert buffer.input.is_unsent
     buffer.retract()
     buffer.acknowledge(0.1)
     assert buffer.remaining() == ""
@@ -656,10 +656,10 @@ def test_what_nobody_has_seen_is_taken_back_to_the_last_mark() -> None:
     buffer = new()
     buffer.push("It stands.\n", 0.0)
     assert buffer.shown(0.0) == "It stands.\n"
-    buffer.start_new_text()
-    assert buffer.is_unsent
+    buffer.input.mark()
+    assert buffer.input.is_unsent
     buffer.push("Let me look <", 0.0)
-    assert buffer.is_unsent
+    assert buffer.input.is_unsent
     buffer.retract()
     assert buffer.deadline() is None
     buffer.push("Found it.", 5.0)
@@ -671,7 +671,7 @@ def test_what_nobody_has_seen_is_taken_back_to_the_last_mark() -> None:
 def test_what_is_dangerous_on_both_sides_of_a_mark_is_found(front: str) -> None:
     buffer = new(secrets=HELD)
     buffer.push(front, 0.0)
-    buffer.start_new_text()
+    buffer.input.mark()
     buffer.push("nel> or key" if "<" in front else "key or 7890-abcdefghij", 0.0)
     buffer.retract()
     buffer.push("nel> hi" if "<" in front else "7890-abcdefghij ok" if "xoxb" in front else "key ok", 1.0)
@@ -685,11 +685,11 @@ def test_what_is_under_way_has_been_seen() -> None:
     buffer = new()
     buffer.push("Let me look.\nThere", 0.0)
     assert buffer.ready(0.0) == "Let me look.\n"
-    assert not buffer.is_unsent
+    assert not buffer.input.is_unsent
     buffer.acknowledge(0.0)
-    assert not buffer.is_unsent
-    buffer.start_new_text()
-    assert buffer.is_unsent
+    assert not buffer.input.is_unsent
+    buffer.input.mark()
+    assert buffer.input.is_unsent
     assert buffer.remaining() == "There"
 
 
@@ -810,8 +810,8 @@ def do(buffer: Buffer, what: str, now: float) -> object:
         case "flush":
             buffer.flush()
         case "mark":
-            buffer.start_new_text()
-        case "retract" if is_unsent := buffer.is_unsent:
+            buffer.input.mark()
+        case "retract" if is_unsent := buffer.input.is_unsent:
             buffer.retract()
             return is_unsent
         case piece:
