@@ -337,7 +337,7 @@ class SlackAnswer:
         """One write. False when there will be no more."""
         goes_on, state = not self.is_ending, self.state
         now = self._calls.now
-        is_rewritten = self.replacement is not None or state.ledger.has_diverged
+        is_rewritten = self.replacement is not None or state.ledger.repeated.has_diverged
         if not state.is_live or is_rewritten or not self.pace.is_due(now):
             return goes_on
         if not (yield from self._reserve_slot()):
@@ -452,9 +452,9 @@ class SlackAnswer:
         part of it."""
         ledger = self.state.ledger
         is_shorter = (
-            outcome is Outcome.ANSWERED and bool(ledger.repeated.strip()) and bool(answer.strip())
+            outcome is Outcome.ANSWERED and bool(ledger.repeated.rest.strip()) and bool(answer.strip())
         )
-        if self.replacement is not None or not (ledger.has_diverged or is_shorter):
+        if self.replacement is not None or not (ledger.repeated.has_diverged or is_shorter):
             return
         if outcome is Outcome.ANSWERED and not contains(shown, answer):
             self.replacement = answer

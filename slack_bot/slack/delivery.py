@@ -58,7 +58,9 @@ class Delivery:
 
     def _may_show(self) -> bool:
         state = self.state
-        return state.is_live and not state.ledger.is_comparing and state.surface.pause(self._calls.now) <= 0
+        return (
+            state.is_live and not state.ledger.held.is_comparing and state.surface.pause(self._calls.now) <= 0
+        )
 
     def _next_step(self, *, is_final: bool) -> Step[tuple[LedgerStep | None, tuple[TaskCard, ...], str]]:
         """What the ledger gives out now, and the cards and the plan's title that go along."""
@@ -85,7 +87,7 @@ class Delivery:
     def due(self, now: float) -> float | None:
         """Seconds until there is something to write although nothing more comes; None: never."""
         state = self.state
-        if not state.is_live or state.ledger.is_comparing:
+        if not state.is_live or state.ledger.held.is_comparing:
             return None
         if state.ledger.has_more or any(self.unsent_cards()):
             return state.surface.pause(now)
@@ -170,7 +172,7 @@ class Delivery:
             rest = yield from self.reconciler.restore(message, in_thread, is_last=is_last and not has_note)
         if isinstance(rest, ShownRest):
             self.state.leave_unsettled(message)
-            self.state.ledger.compare(rest.part_of)
+            self.state.ledger.held.compare(rest.part_of)
         failed = rest if isinstance(rest, CallFailed) else None
         if has_note and is_last:
             failed = yield from self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
@@ -185,7 +187,7 @@ class Delivery:
         state.ledger.place_held(is_all=True)
         state.leave_unsettled(None)
         message.hold_as_read(state.ledger.segments[-1])
-        if state.ledger.is_misread:  # it shows something that is not of the answer
+        if state.ledger.held.is_misread:  # it shows something that is not of the answer
             failed = yield from self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
             yield from self.apply_fault(failed)
 

@@ -321,7 +321,7 @@ class StreamBuffer:
         if clock.since is None or clock.joined is None or "\n" in text or "\r" in text:
             return False
         is_full = self._waiting.size + self.input.raw_size + len(text) > self._most_raw
-        return not (is_full or self._ledger.repeated) and (finder.cuts.safe > 0 or finder.needs_look())
+        return not (is_full or self._ledger.repeated.rest) and (finder.cuts.safe > 0 or finder.needs_look())
 
     def end(self, now: float) -> None:
         self.input.settle()

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -156,10 +156,87 @@ PartOf: TypeAlias = Callable[[str, bool], tuple[int, bool] | None]
 reads so already; None: more text must come. The second argument: no more comes."""
 
 
+class RepeatedText:
+    """What another process has shown (`rest`), while it is pushed again: it is left out.
+
+    `has_diverged`: what was pushed is not that text.
+    """
+
+    def __init__(self) -> None:
+        self.rest = ""
+        self.has_diverged = False
+
+    def expect(self, text: str) -> None:
+        """What is pushed from now on begins with `text`."""
+        self.rest = text
+
+    def leave_out(self, text: str) -> str:
+        """What of `text` was not shown. White space may differ."""
+        known, at = self.rest, 0
+        for count, letter in enumerate(text):
+            if letter.isspace() and at < len(known):
+                at += known[at].isspace()
+                continue
+            while at < len(known) and known[at].isspace():
+                at += 1
+            if at == len(known):
+                self.rest = ""
+                return text[count:]
+            if known[at] != letter:
+                self.has_diverged, self.rest = True, ""
+                return text
+            at += 1
+        self.rest = known[at:]
+        return ""
+
+
+class HeldText:
+    """Released text, while it is not known what of it the last message of another process shows.
+
+    `is_misread`: that message does not read as its segment.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.is_misread = False
+        self._part_of: PartOf | None = None
+        self._compare_from = 0  # characters that must be held before they are compared
+
+    @property
+    def is_comparing(self) -> bool:
+        """Text is held until it is known what of it is shown."""
+        return self._part_of is not None
+
+    def compare(self, part_of: PartOf) -> None:
+        """The last message that was restored may show more than was known of it."""
+        self._part_of = part_of
+
+    def push(self, text: str) -> None:
+        self.text += text
+
+    def find_part(self, *, is_all: bool) -> tuple[int, bool] | None:
+        """As `PartOf` says, of the text so far. `is_all`: no more comes."""
+        if self._part_of is None or not (is_all or len(self.text) >= self._compare_from):
+            return None
+        part = self._part_of(self.text, is_all)
+        if part is None:
+            self._compare_from = len(self.text) * 9 // 8  # each time all of it is read again
+        return part
+
+    def end(self, *, is_misread: bool) -> None:
+        """It is known now."""
+        self.is_misread = is_misread
+        self.clear()
+
+    def clear(self) -> None:
+        self.text, self._part_of = "", None
+
+
 class Ledger:
     """Lays one answer into segments. The work for a call does not grow with the answer.
 
     `present` is the message that text goes into now. `in_doubt`: a call had no answer and is not settled.
+    `repeated` and `held`: what another process has shown of the answer.
     """
 
     def __init__(self, limits: MessageLimits) -> None:
@@ -167,12 +244,9 @@ class Ledger:
         self.waiting = TextQueue(limits.max_call_chars + _MARGIN)
         self.released = ""
         self.present: Segment | None = None
-        self.in_doubt = self.has_diverged = False
-        self.repeated = ""  # what was shown by another process, and was not pushed again yet
-        self.is_misread = False  # the last message of another process does not read as its segment
-        self._part_of: PartOf | None = None
-        self._compare_from = 0  # characters that must be held before they are compared
-        self._held = ""  # released, while it is not known what of it that message shows
+        self.in_doubt = False
+        self.repeated = RepeatedText()
+        self.held = HeldText()
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
         self._is_ending = False  # the present message gets no more text
@@ -185,76 +259,43 @@ class Ledger:
     @property
     def text(self) -> str:
         shown = (segment.body for segment in self.segments)
-        return "".join((*shown, self._sent_body, self._held, self.released, self._tables.held))
-
-    @property
-    def is_comparing(self) -> bool:
-        """Text is held until it is known what of it is shown."""
-        return self._part_of is not None
+        sent = self._sent[0] if self._sent else ""
+        return "".join((*shown, sent, self.held.text, self.released, self._tables.held))
 
     @property
     def has_more(self) -> bool:
-        return any(text and not text.isspace() for text in (self.released, self._sent_body))
-
-    @property
-    def _sent_body(self) -> str:
-        return self._sent[0] if self._sent else ""
+        sent = self._sent[0] if self._sent else ""
+        return any(text and not text.isspace() for text in (self.released, sent))
 
     def restore(self, segments: Iterable[Segment]) -> None:
         """Messages that another process wrote. The text that is pushed now begins with theirs again, which is
-        left out; where it does not, `has_diverged`.
+        left out; where it does not, `repeated.has_diverged`.
         """
         self._over += segments
-        self.repeated = "".join(segment.body for segment in self._over)
-
-    def compare(self, part_of: PartOf) -> None:
-        """The last message that was restored may show more than was known of it."""
-        self._part_of = part_of
+        self.repeated.expect("".join(segment.body for segment in self._over))
 
     def place_held(self, *, is_all: bool = False) -> None:
         """What of the held text belongs to that message is confirmed. `is_all`: no more comes."""
-        if self._part_of is None or not (is_all or len(self._held) >= self._compare_from):
+        if (part := self.held.find_part(is_all=is_all)) is None:
             return
-        if (found := self._part_of(self._held, is_all)) is None:
-            self._compare_from = len(self._held) * 9 // 8  # each time all of it is read again
-            return
-        (count, is_shown), last, text = found, self._over[-1], self._held
+        (count, is_shown), last, text = part, self._over[-1], self.held.text
         if len(last.text) + count > self.limits.max_call_chars:
             count, is_shown = 0, False
         self._over[-1] = last.grown("", text[:count], 0)
-        self.released, self.is_misread = text[count:] + self.released, not is_shown
-        self._part_of, self._held = None, ""
+        self.released = text[count:] + self.released
+        self.held.end(is_misread=not is_shown)
 
     def push(self, text: str) -> str:
         """Returns what of `text` waits now."""
-        if self.repeated:
-            text = self._without_repeated(text)
+        if self.repeated.rest:
+            text = self.repeated.leave_out(text)
         self.waiting.push(text)
         return text
 
-    def _without_repeated(self, text: str) -> str:
-        """What of `text` was not shown. White space may differ."""
-        known, at = self.repeated, 0
-        for count, letter in enumerate(text):
-            if letter.isspace() and at < len(known):
-                at += known[at].isspace()
-                continue
-            while at < len(known) and known[at].isspace():
-                at += 1
-            if at == len(known):
-                self.repeated = ""
-                return text[count:]
-            if known[at] != letter:
-                self.has_diverged, self.repeated = True, ""
-                return text
-            at += 1
-        self.repeated = known[at:]
-        return ""
-
     def release(self, count: int) -> str:
         text = self.waiting.take(count)
-        if self.is_comparing:
-            self._held += text
+        if self.held.is_comparing:
+            self.held.push(text)
             self.place_held()
         else:
             apart = self.limits.tables_apart
@@ -269,7 +310,8 @@ class Ledger:
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
         self._tables.clear()
-        self.released, self._held, self._part_of = "", "", None
+        self.held.clear()
+        self.released = ""
 
     def rotate(self) -> None:
         """The present message ends here, whatever its size and age; `next` says how."""
@@ -288,18 +330,24 @@ class Ledger:
         if self._sent is not None:
             return None
         present = self.present
-        if present is not None and self._must_end(present, now, cards, final=final):
-            return self._end(present)
-        if not self.has_more and not cards:
+        has_more = self.has_more
+        if present is not None:
+            is_over = not _takes_text(present, self.limits, now, has_more=has_more, final=final)
+            if self._is_ending or is_over or (cards and not _takes_cards(present, self.limits, cards)):
+                return self._end(present)
+        if not has_more and not cards:
             return None
         if present is None and len(self._over) >= self.limits.max_segments:
             return SegmentsExhausted()
-        opening, (chars, ends), is_table = self._fit(now, cards, final=final)
+        message = present or Segment(now)
+        opening, (chars, ends), is_table = _fit(
+            self.released, message, self._over, self.limits, now=now, cards=cards, final=final
+        )
         if present is not None and ends and not chars:
             return self._end(present)
         body, self.released = self.released[:chars], self.released[chars:]
-        segment = (present or Segment(now)).grown(opening, body, cards)
-        closing = self._closing(segment) if ends else ""
+        segment = message.grown(opening, body, cards)
+        closing = _closing(segment, self.limits) if ends else ""
         self._sent = body, segment.closed(closing) if closing else segment, ends
         return SendText(opening + body + closing, present is None, ends, cards, is_table and not closing)
 
@@ -335,72 +383,13 @@ class Ledger:
         assert sent is not None, "nothing is on its way"
         return sent
 
-    def _must_end(self, present: Segment, now: float, cards: int, *, final: bool) -> bool:
-        limits = self.limits
-        if self._is_ending or (cards and present.weight + cards > limits.rotate_bytes - limits.reserve):
-            return True
-        due = present.opened_at + limits.rotate_after  # summed as in `deadline`
-        if now >= due + limits.rotate_grace:
-            return self.has_more or not final
-        return now >= due and not final and _ends_well(present)
-
     def _end(self, present: Segment) -> LedgerStep:
         self._is_ending = True
-        closing = "" if present.closing else self._closing(present)
+        closing = "" if present.closing else _closing(present, self.limits)
         if not closing:
             return FinishSegment()
         self._sent = "", present.closed(closing), True
         return SendText(closing, begins=False, ends=True)
-
-    def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit, bool]:
-        """What the message begins with, how much of the text fits, and whether that is a table."""
-        if not self.has_more:
-            return "", (0, False), False
-        present, limits = self.present or Segment(now), self.limits
-        opening = "" if present.text else self._opening()
-        before, used = present.state.then(opening), present.weight + cards + utf8_len(opening)
-        text, is_table = self._up_to_table(before) if limits.tables_apart else (self.released, False)
-        is_old = not final and now >= present.opened_at + limits.rotate_after
-        if is_old and not is_table and (line := fit_line(text, before, used, limits)) is not None:
-            return opening, line, False
-
-        def quality() -> CutQuality | None:
-            return present.quality if present.text else None
-
-        count, ends = fit(text, before, used, quality, limits, final=final)
-        if is_table and present.text and (is_old or count < len(text)):
-            return opening, (0, True), False  # it has a message where it is whole
-        return opening, (count, ends), is_table and count == len(text) and not opening
-
-    def _up_to_table(self, before: MarkdownState) -> tuple[str, bool]:
-        """What is released, up to a table that goes apart; or that table alone."""
-        table = first_table(self.released[: self.limits.max_call_chars + _MARGIN], before)
-        if table is None:
-            return self.released, False
-        start, end = table
-        return self.released[: start or end], not start
-
-    def _closing(self, message: Segment) -> str:
-        """What closes `message`; "" where it has no room or cannot be opened again."""
-        text, limits = message.text, self.limits
-        added = closing_markup(message.state, text[-1:]) if text else ""
-        if not added or message.weight + utf8_len(added) > limits.rotate_bytes:
-            return ""
-        # with all that may follow a mark
-        again = opening_markup(message.state, last_line(text.lstrip()), "\n")
-        return added if utf8_len(again) <= limits.decoration else ""
-
-    def _opening(self) -> str:
-        last = next((segment for segment in reversed(self._over) if segment.text), None)
-        if last is None:
-            return ""
-        head = self.released[:_HEAD]
-        added = opening_markup(last.state, last_line((last.opening + last.body).lstrip()), head)
-        if utf8_len(added) > self.limits.decoration and not last.closing:
-            added = ""  # what was closed is opened again, whatever limits hold by now
-        if not added and last.state.line and _begins_block(last.state, head):
-            return WORD_JOINER  # in the middle of a line it begins no quote, no list and no fence
-        return added
 
 
 def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
@@ -415,6 +404,81 @@ def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
             yield ledger._over[-1]
     if ledger.present is not None:
         yield ledger.present
+
+
+def _takes_cards(present: Segment, limits: MessageLimits, cards: int) -> bool:
+    return present.weight + cards <= limits.rotate_bytes - limits.reserve
+
+
+def _takes_text(present: Segment, limits: MessageLimits, now: float, *, has_more: bool, final: bool) -> bool:
+    """`present` is not too old: an old one ends where it ends well, a very old one anywhere."""
+    due = present.opened_at + limits.rotate_after  # summed as in `deadline`
+    if now >= due + limits.rotate_grace:
+        return final and not has_more
+    return now < due or final or not _ends_well(present)
+
+
+def _fit(
+    released: str,
+    message: Segment,
+    over: Sequence[Segment],
+    limits: MessageLimits,
+    *,
+    now: float,
+    cards: int,
+    final: bool,
+) -> tuple[str, Fit, bool]:
+    """What `message` begins with, how much of the text fits into it, and whether that is a table."""
+    if not released or released.isspace():  # only cards go
+        return "", (0, False), False
+    opening = "" if message.text else _opening(over, released, limits)
+    before, used = message.state.then(opening), message.weight + cards + utf8_len(opening)
+    text, is_table = _up_to_table(released, before, limits) if limits.tables_apart else (released, False)
+    is_old = not final and now >= message.opened_at + limits.rotate_after
+    if is_old and not is_table and (line := fit_line(text, before, used, limits)) is not None:
+        return opening, line, False
+
+    def quality() -> CutQuality | None:
+        return message.quality if message.text else None
+
+    count, ends = fit(text, before, used, quality, limits, final=final)
+    if is_table and message.text and (is_old or count < len(text)):
+        return opening, (0, True), False  # it has a message where it is whole
+    return opening, (count, ends), is_table and count == len(text) and not opening
+
+
+def _up_to_table(released: str, before: MarkdownState, limits: MessageLimits) -> tuple[str, bool]:
+    """What is released, up to a table that goes apart; or that table alone."""
+    table = first_table(released[: limits.max_call_chars + _MARGIN], before)
+    if table is None:
+        return released, False
+    start, end = table
+    return released[: start or end], not start
+
+
+def _closing(message: Segment, limits: MessageLimits) -> str:
+    """What closes `message`; "" where it has no room or cannot be opened again."""
+    text = message.text
+    added = closing_markup(message.state, text[-1:]) if text else ""
+    if not added or message.weight + utf8_len(added) > limits.rotate_bytes:
+        return ""
+    # with all that may follow a mark
+    again = opening_markup(message.state, last_line(text.lstrip()), "\n")
+    return added if utf8_len(again) <= limits.decoration else ""
+
+
+def _opening(over: Sequence[Segment], released: str, limits: MessageLimits) -> str:
+    """What opens again, in the next message, what is open at the end of those that are `over`."""
+    last = next((segment for segment in reversed(over) if segment.text), None)
+    if last is None:
+        return ""
+    head = released[:_HEAD]
+    added = opening_markup(last.state, last_line((last.opening + last.body).lstrip()), head)
+    if utf8_len(added) > limits.decoration and not last.closing:
+        added = ""  # what was closed is opened again, whatever limits hold by now
+    if not added and last.state.line and _begins_block(last.state, head):
+        return WORD_JOINER  # in the middle of a line it begins no quote, no list and no fence
+    return added
 
 
 def _begins_block(state: MarkdownState, head: str) -> bool:

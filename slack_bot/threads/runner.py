@@ -225,7 +225,7 @@ class TurnListener:
         self._has_details = facts.wants_details(observer)
         self.actions = ActionHandler(writer, settings.stream, clock, handle, sender)
         self.worker = StepWorker(tasks, f"worker {question.key}")
-        is_begun = bool(self._answer.state.ledger.repeated.strip())
+        is_begun = bool(self._answer.state.ledger.repeated.rest.strip())
         self.machine = Turn(shows_words=settings.agent.error_text == "show", is_begun=is_begun)
         self._is_heard = False  # the agent was
         self.consumer = TaskConsumer(

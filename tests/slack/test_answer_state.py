@@ -91,6 +91,6 @@ def test_another_process_goes_on_from_the_records() -> None:
     assert (record.text, record.title, record.is_open) == ("One.\n", "Plan", True)
     later = PureAnswer(shown=(replace(record, is_open=False),))
     assert later.answer.state.records == (replace(record, is_open=False),)
-    assert later.answer.state.ledger.repeated == "One.\n"
+    assert later.answer.state.ledger.repeated.rest == "One.\n"
     later.answer.state.unsettled = later.answer.state.messages[0]  # whoever is next looks at it again
     assert later.answer.state.records[0].is_open

@@ -698,7 +698,7 @@ def restored(body: str, *parts: tuple[int, bool] | None) -> Ledger:
     """A ledger whose last message, of another process, is looked at as often as there are `parts`."""
     ledger, found = Ledger(MessageLimits()), iter(parts)
     ledger.restore([Segment(0.0, "", body)])
-    ledger.compare(lambda text, is_all: next(found))
+    ledger.held.compare(lambda text, is_all: next(found))
     return ledger
 
 
@@ -707,9 +707,9 @@ def test_what_another_process_showed_beyond_its_record_is_confirmed() -> None:
     for text in ("One.\nTwo", ".\nThree.\n"):
         ledger.push(text)
         ledger.release(ledger.waiting.size)
-        assert ledger.text == "One.\nTwo" or not ledger.is_comparing
+        assert ledger.text == "One.\nTwo" or not ledger.held.is_comparing
     assert [segment.body for segment in ledger.segments] == ["One.\nTwo.\n"]
-    assert (ledger.released, ledger.is_misread) == ("Three.\n", False)
+    assert (ledger.released, ledger.held.is_misread) == ("Three.\n", False)
 
 
 def test_what_is_held_is_not_compared_again_with_each_piece() -> None:
@@ -721,7 +721,7 @@ def test_what_is_held_is_not_compared_again_with_each_piece() -> None:
 
     ledger = Ledger(MessageLimits(max_call_chars=100_000))
     ledger.restore([Segment(0.0)])
-    ledger.compare(part_of)
+    ledger.held.compare(part_of)
     for _ in range(5_000):
         ledger.push("piece ")
         ledger.release(ledger.waiting.size)
@@ -739,7 +739,7 @@ def test_while_that_is_not_known_nothing_is_given_out() -> None:
     assert ledger.next(0.0) is None
     ledger.place_held(is_all=True)
     assert ledger.segments[-1].body == "One.\nTwo"
-    assert ledger.is_misread
+    assert ledger.held.is_misread
 
 
 def test_a_message_takes_no_more_than_a_call() -> None:
@@ -747,7 +747,7 @@ def test_a_message_takes_no_more_than_a_call() -> None:
     ledger.push("One.\n" + "x" * 20_000)
     ledger.release(ledger.waiting.size)
     assert ledger.segments[-1].body == "One.\n"
-    assert ledger.is_misread
+    assert ledger.held.is_misread
     assert len(ledger.released) == 20_000
 
 
