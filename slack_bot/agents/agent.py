@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Self
 
@@ -31,7 +31,7 @@ from ..settings.models import AgentSettings
 from ..turn.record import Introduction
 from .answer.habits import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
-from .wire.auth import Credentials, bare, missing, origin_of
+from .wire.auth import Credentials, TokenSource, bare, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
 from .wire.card_trust import CardTrust, FactStore
@@ -59,31 +59,201 @@ _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
 
 
-@dataclass(slots=True)
-class _Known:
-    """What is known about the agent, for all conversations."""
+class Routes:
+    """Where the agent is asked, and how: as it worked before, else as its card says.
 
-    card: AgentCard | None = None
-    extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
-    card_until: float = 0.0
-    failure: AgentError | None = None
-    failed_at: float = 0.0
-    wire: Wire | None = None
-    binding: Binding | None = None
-    url: str = ""  # that could be connected, until the next card
-    is_locked_out: bool = False  # it refused the bot's login, and has taken no question since
-    waits_for_whole: bool = False
-    stopped_tasks: dict[Hashable, str] = field(default_factory=dict)
-    fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    `wire`: the wire that worked, "0.3" or "1.0". `waits_for_whole`: the last question went with the waiting
+    method, so that nothing comes before its answer.
+    """
 
-    def note_login(self, *, is_refused: bool) -> None:
-        self.is_locked_out = is_refused
+    def __init__(self, settings: AgentSettings) -> None:
+        self._is_auto = settings.protocol_version == "auto"
+        self.wire: Wire | None = None
+        self._binding: Binding | None = None
+        self._url = ""  # that could be connected, until the next card
+        self.waits_for_whole = False
+
+    def begin(self, *, streams: bool) -> None:
+        """A question is sent now."""
+        self.waits_for_whole = not streams
+
+    def learn(self, at: Interface) -> None:
+        self.wire, self._binding = at.wire, at.binding
+        self._url = at.url
+
+    def forget_address(self) -> None:
+        self._url = ""
+
+    @property
+    def profile(self) -> dict[str, str]:
+        """What was learned, by name: for the store."""
+        if self.wire is None or not self._is_auto:
+            return {}
+        binding = {} if self._binding == "JSONRPC" else {"binding": str(self._binding)}
+        return {"wire": str(self.wire)} | binding
+
+    def load_profile(self, facts: Mapping[str, str]) -> None:
+        if self._is_auto:
+            self.wire = _WIRES.get(facts.get("wire", ""))
+            # where none was stored, JSON-RPC was the only one
+            self._binding = self.wire and _BINDINGS.get(facts.get("binding", ""), "JSONRPC")
+
+    def interfaces(self, card: AgentCard) -> list[Interface]:
+        """Where to ask, in order: as before, then as the card says, then on JSON-RPC's other wire."""
+
+        def is_new(each: Interface) -> tuple[bool, bool, bool]:
+            other_wire = self.wire is not None and each.wire != self.wire
+            other_binding = self._binding is not None and each.binding != self._binding
+            return other_wire, other_binding, bool(self._url) and each.url != self._url
+
+        offered = list(card.interfaces)
+        if self._is_auto:
+            named = {(each.wire, each.binding) for each in offered}
+            first = next((each for each in offered if each.binding == "JSONRPC"), None)
+            missing_wires = [wire for wire in _WIRES.values() if (wire, "JSONRPC") not in named]
+            offered += [replace(first, wire=wire) for wire in missing_wires] if first else []
+        return sorted(offered, key=is_new)
+
+    def others(self, at: Sequence[Interface], error: AgentError) -> list[Interface]:
+        """Where to ask instead of at `at[0]`, which did not take the question: it executed nothing."""
+        now, *others = at
+        if isinstance(error, TokenUnavailable):
+            return []
+        if isinstance(error, AgentUnreachable):
+            others = [each for each in others if origin_of(each.url) != origin_of(now.url)]
+        elif isinstance(error, AgentRefused) and error.status in _NO_SUCH_PATH:
+            others = [each for each in others if (each.url, each.binding) != (now.url, now.binding)]
+        elif isinstance(error, AgentFailed) and error.code in _NOT_EXECUTED:
+            others = [each for each in others if (each.wire, each.binding) != (now.wire, now.binding)]
+        else:
+            return []
+        if others:
+            _log.info(
+                "the agent does not answer on A2A %s over %s (%s); trying %s over %s",
+                now.wire, now.binding, error, others[0].wire, others[0].binding,
+            )  # fmt: skip
+        return others
+
+
+class Reachability:
+    """What `health` learns of the agent: whether it is reached, and whether it lets the bot in.
+
+    `is_locked_out`: it refused the bot's login, and has taken no question since.
+    """
+
+    def __init__(self, health: Health) -> None:
+        self.health = health
+        self.is_locked_out = False
+
+    def question_was_taken(self) -> None:
+        self.is_locked_out = False
+        self.health.passed(HealthCheck.AGENT)
+
+    def question_failed(self, error: AgentError) -> None:
+        """What an agent refuses for a question's own sake says nothing of the agent."""
+        if isinstance(error, AgentRefused) and error.is_lasting:
+            self.is_locked_out = True
+        if isinstance(error, AgentUnreachable) or error.is_lasting:
+            self.health.failed(HealthCheck.AGENT, error.problem)
+
+
+class CardKeeper:
+    """The agent's card, for all conversations: at most `card_ttl` seconds old, and believed."""
+
+    def __init__(
+        self,
+        http: AsyncClient,
+        auth: Credentials,
+        settings: AgentSettings,
+        clock: Clock,
+        *,
+        trust: CardTrust,
+        reachability: Reachability,
+        routes: Routes,
+    ) -> None:
+        self._http, self._auth = http, auth
+        self._settings, self._now = settings, clock.monotonic
+        self._trust, self._reachability, self._routes = trust, reachability, routes
+        self.card: AgentCard | None = None
+        self._until = 0.0
+        self._extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
+        self._failure: tuple[float, AgentError] | None = None  # when it came
+        self._fetching = asyncio.Lock()
+
+    async def newest(self) -> AgentCard:
+        """An older one if no new one can be fetched. Raises as `ensure_card` of `Agent`."""
+        asked_at = self._now()
+        async with self._fetching:
+            if self._failure is not None and self._failure[0] > asked_at:
+                raise self._failure[1]  # it came while this one waited
+            if self.card is not None and self._now() < self._until:
+                return self.card
+            try:
+                card = await fetch_card(self._http, self._auth, self._settings)
+                await self._trust.check(card)
+                self.card = card
+                if not self._reachability.is_locked_out:
+                    self._reachability.health.passed(HealthCheck.AGENT)
+                if lacking := missing(card.auth, self._settings):
+                    _log.warning("%s", "; ".join(lacking))
+            except AgentError as error:
+                self._reachability.health.failed(HealthCheck.AGENT, error.problem)
+                if self._trust.is_lost(error) or self.card is None:
+                    self._failure = self._now(), error
+                    raise
+                _log.warning("the agent card is kept though it is old: %s", error)
+            self._until = self._now() + self._settings.card_ttl
+            self._routes.forget_address()
+            return self.card
+
+    async def introduction(self, card: AgentCard, client: Client, name: str) -> Introduction:
+        """What the agent `name` says of itself in the extended card beside `card`, else in `card`."""
+        async with self._fetching:
+            if self._extended is None or self._extended[0] is not card:
+                introduction = card.introduction
+                try:
+                    extended = await client.extended_card()
+                    introduction = introduction_of((await signed_part(extended, name, self._settings))[0])
+                except CardUntrusted as error:
+                    _log.warning("the extended agent card is not used: %s", error)
+                except AgentError as error:
+                    _log.warning("the extended agent card cannot be read: %s", error)
+                self._extended = card, introduction
+            return self._extended[1]
+
+
+class StoppedNotes:
+    """Of each conversation, the task that was stopped, and of which the agent did not say that it ended."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, str] = {}
+
+    def task_of(self, conversation: Hashable) -> str | None:
+        return self._tasks.get(conversation)
+
+    def note(self, conversation: Hashable, task_id: str | None) -> None:
+        """None: it has ended."""
+        tasks = self._tasks
+        tasks.pop(conversation, None)
+        if task_id is not None:
+            tasks[conversation] = task_id
+            if len(tasks) > _MOST_STOPPED:
+                del tasks[next(iter(tasks))]
 
 
 class _Conversation:
     """`turn` is its question. Without one, no card is kept: what is asked then has not begun."""
 
-    def __init__(self, turn: str | None = None) -> None:
+    def __init__(
+        self,
+        settings: AgentSettings,
+        tokens: TokenSource | None,
+        session: str,
+        *,
+        cookies: Cookies | None = None,
+        turn: str | None = None,
+    ) -> None:
+        self.auth = Credentials(settings, cookies, tokens, session)
         self.turn, self._begins = turn or "", turn is not None
         self.card: AgentCard | None = None
 
@@ -116,15 +286,24 @@ class Agent:
             )
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Key for the store: origin and path of the configured URL, without credentials."""
-        self._http, self._settings, self._clock = http, settings, clock
-        self._health, self._trust = health or Health(), CardTrust(settings, store, clock)
+        self._http, self._settings = http, settings
         if settings.card_keys is not None:
             check_card_keys(settings.card_keys)
         self._tokens = token_source(settings.client, clock)
-        self._auth = self._card_auth = Credentials(settings, tokens=self._tokens, session=self.name)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
-        self._known = _Known()
-        self._conversation = _Conversation()
+        self._conversation = _Conversation(settings, self._tokens, self.name)
+        self._reachability = Reachability(health or Health())
+        self._routes = Routes(settings)
+        self._cards = CardKeeper(
+            http,
+            self._conversation.auth,
+            settings,
+            clock,
+            trust=CardTrust(settings, store, clock),
+            reachability=self._reachability,
+            routes=self._routes,
+        )
+        self.stopped = StoppedNotes()
         self._traceparent = traceparent
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
@@ -132,9 +311,8 @@ class Agent:
     def in_conversation(self, key: Hashable, turn: str = "") -> Self:
         """The same agent, with the cookies and the session of one conversation, for a turn."""
         found = copy(self)
-        found._conversation = _Conversation(turn)
         jar, session = self._jar_of(key), f"{self.name} {key}"
-        found._auth = Credentials(self._settings, jar, self._tokens, session)
+        found._conversation = _Conversation(self._settings, self._tokens, session, cookies=jar, turn=turn)
         return found
 
     @property
@@ -145,41 +323,21 @@ class Agent:
     @property
     def wire(self) -> str | None:
         """The wire that worked, "0.3" or "1.0"."""
-        return self._known.wire
+        return self._routes.wire
 
     @property
     def waits_for_whole(self) -> bool:
         """The last question went with the waiting method: nothing comes before its answer."""
-        return self._known.waits_for_whole
-
-    def stopped_task(self, conversation: Hashable) -> str | None:
-        """The task of a conversation that was stopped, and of which the agent did not say that it ended."""
-        return self._known.stopped_tasks.get(conversation)
-
-    def note_stopped(self, conversation: Hashable, task_id: str | None) -> None:
-        """None: it has ended."""
-        tasks = self._known.stopped_tasks
-        tasks.pop(conversation, None)
-        if task_id is not None:
-            tasks[conversation] = task_id
-            if len(tasks) > _MOST_STOPPED:
-                del tasks[next(iter(tasks))]
+        return self._routes.waits_for_whole
 
     @property
     def profile(self) -> dict[str, str]:
         """What was learned, by name: for the store."""
-        is_learned = self.wire is not None and self._settings.protocol_version == "auto"
-        if not is_learned:
-            return dict(self.habits)
-        binding = {} if self._known.binding == "JSONRPC" else {"binding": str(self._known.binding)}
-        return self.habits | {"wire": str(self.wire)} | binding
+        return self.habits | self._routes.profile
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
         self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
-        if self._settings.protocol_version == "auto":
-            self._known.wire = _WIRES.get(facts.get("wire", ""))
-            # where none was stored, JSON-RPC was the only one
-            self._known.binding = self._known.wire and _BINDINGS.get(facts.get("binding", ""), "JSONRPC")
+        self._routes.load_profile(facts)
 
     async def ensure_card(self) -> AgentCard:
         """At most `card_ttl` seconds old; an older one if no new one can be fetched.
@@ -188,7 +346,7 @@ class Agent:
         has begun in a conversation goes on with the card it began with.
         """
         try:
-            card = await self._newest_card()
+            card = await self._cards.newest()
         except CardUntrusted:
             if (card_before := self._conversation.card) is None:
                 raise
@@ -196,50 +354,16 @@ class Agent:
         self._conversation.begin(card)
         return card
 
-    async def _newest_card(self) -> AgentCard:
-        known, asked_at = self._known, self._clock.monotonic()
-        async with known.fetching:
-            if known.failure is not None and known.failed_at > asked_at:
-                raise known.failure  # it came while this one waited
-            if known.card is None or self._clock.monotonic() >= known.card_until:
-                try:
-                    card = await fetch_card(self._http, self._card_auth, self._settings)
-                    await self._trust.check(card)
-                    known.card = card
-                    if not known.is_locked_out:
-                        self._health.passed(HealthCheck.AGENT)
-                    if lacking := missing(known.card.auth, self._settings):
-                        _log.warning("%s", "; ".join(lacking))
-                except AgentError as error:
-                    self._health.failed(HealthCheck.AGENT, error.problem)
-                    if self._trust.is_lost(error) or known.card is None:
-                        known.failure, known.failed_at = error, self._clock.monotonic()
-                        raise
-                    _log.warning("the agent card is kept though it is old: %s", error)
-                known.card_until, known.url = self._clock.monotonic() + self._settings.card_ttl, ""
-            return known.card
-
     async def introduction(self) -> Introduction:
         """What the agent says of itself: in its extended card where it has one, else in its card.
 
         Raises as `ensure_card`.
         """
-        card, known = await self.ensure_card(), self._known
+        card = await self.ensure_card()
         if not card.has_extended:
             return card.introduction
-        async with known.fetching:
-            if known.extended is None or known.extended[0] is not card:
-                found = card.introduction
-                try:
-                    client = self._client(card, self._interfaces(card)[0])
-                    extended = await client.extended_card()
-                    found = introduction_of((await signed_part(extended, self.name, self._settings))[0])
-                except CardUntrusted as error:
-                    _log.warning("the extended agent card is not used: %s", error)
-                except AgentError as error:
-                    _log.warning("the extended agent card cannot be read: %s", error)
-                known.extended = card, found
-            return known.extended[1]
+        client = self._client(card, self._routes.interfaces(card)[0])
+        return await self._cards.introduction(card, client, self.name)
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
@@ -248,51 +372,41 @@ class Agent:
         question was not taken.
         """
         card = await self.ensure_card()
-        at, streams, began = self._interfaces(card), card.streaming is not False, False
+        at, streams, began = self._routes.interfaces(card), card.streaming is not False, False
         while True:
-            client, self._known.waits_for_whole = self._client(card, at[0]), not streams
+            self._routes.begin(streams=streams)
+            client = self._client(card, at[0])
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
                         if not began:
                             began = True
-                            self._learn(at[0])
+                            self._routes.learn(at[0])
                             asking = replace(asking, files=())  # they may be large, and are not sent again
-                            self._note_taken()
+                            self._reachability.question_was_taken()
                         yield received
                 return
             except TokenRefused as error:
-                self._note_failure(error)
+                self._reachability.question_failed(error)
                 raise
             except (AgentUnreachable, AgentRefused, AgentFailed) as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None
-                others = [] if began else self._others(at, error)
+                others = [] if began else self._routes.others(at, error)
                 if others:
                     at, streams = others, card.streaming is not False
                 elif may_send and not began and isinstance(error, AgentFailed) and error.code == _UNSUPPORTED:
                     streams = False
                 else:
-                    self._note_failure(error)
+                    self._reachability.question_failed(error)
                     raise
-
-    def _note_taken(self) -> None:
-        self._known.note_login(is_refused=False)
-        self._health.passed(HealthCheck.AGENT)
-
-    def _note_failure(self, error: AgentError) -> None:
-        """For probes. What an agent refuses for a question's own sake says nothing of the agent."""
-        if isinstance(error, AgentRefused) and error.is_lasting:
-            self._known.note_login(is_refused=True)
-        if isinstance(error, AgentUnreachable) or error.is_lasting:
-            self._health.failed(HealthCheck.AGENT, error.problem)
 
     async def try_login(self) -> None:
         """AgentRefused: the agent does not let the bot in. Whatever else it answers, a question will show."""
         try:
             await self.task("get", NO_TASK)
         except AgentRefused as error:
-            self._note_failure(error)
+            self._reachability.question_failed(error)
             if error.is_lasting:
                 raise
         except AgentError:
@@ -301,9 +415,9 @@ class Agent:
     @property
     def can_resubscribe(self) -> bool:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
-        if self._known.card is None or self._known.card.streaming is False:
+        if self._cards.card is None or self._cards.card.streaming is False:
             return False
-        return self._interfaces(self._known.card)[0].wire == "1.0" or self._settings.resubscribe_03
+        return self._routes.interfaces(self._cards.card)[0].wire == "1.0" or self._settings.resubscribe_03
 
     async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
         """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first.
@@ -311,7 +425,7 @@ class Agent:
         `last_id`: of the last event that came.
         """
         card = await self.ensure_card()
-        return self._client(card, self._interfaces(card)[0]).subscribe(task_id, last_id)
+        return self._client(card, self._routes.interfaces(card)[0]).subscribe(task_id, last_id)
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read the task, with so many of its last messages, or cancel it.
@@ -319,14 +433,14 @@ class Agent:
         AgentFailed -32001: it is unknown; -32002: it had ended before it was cancelled.
         """
         card = await self.ensure_card()
-        at = self._interfaces(card)
+        at = self._routes.interfaces(card)
         try:
             return await self._client(card, at[0]).task(verb, task_id, messages)
         except AgentFailed as error:
-            if not (others := self._others(at, error)):
+            if not (others := self._routes.others(at, error)):
                 raise
         snapshot = await self._client(card, others[0]).task(verb, task_id, messages)
-        self._learn(others[0])
+        self._routes.learn(others[0])
         return snapshot
 
     async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
@@ -335,7 +449,7 @@ class Agent:
         None: not found, or this agent does not list its tasks.
         """
         card = await self.ensure_card()
-        at = self._interfaces(card)[0]
+        at = self._routes.interfaces(card)[0]
         if at.wire == "0.3":  # has no such method
             return None
         try:
@@ -347,7 +461,7 @@ class Agent:
 
     @property
     def can_push(self) -> bool:
-        return self._known.card is not None and self._known.card.push and PUSH not in self.habits
+        return self._cards.card is not None and self._cards.card.push and PUSH not in self.habits
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> bool:
         """Have news of the task posted to `url`, with `token`. False: the agent does not do that.
@@ -356,7 +470,7 @@ class Agent:
         """
         card = await self.ensure_card()
         try:
-            await self._client(card, self._interfaces(card)[0]).set_push(task_id, push_id, url, token)
+            await self._client(card, self._routes.interfaces(card)[0]).set_push(task_id, push_id, url, token)
         except AgentFailed as error:
             if error.code in _PUSH_REFUSED:
                 self.habits[PUSH] = "refused"
@@ -367,50 +481,10 @@ class Agent:
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
         card = await self.ensure_card()
-        await self._client(card, self._interfaces(card)[0]).delete_push(task_id, push_id)
-
-    def _interfaces(self, card: AgentCard) -> list[Interface]:
-        """Where to ask, in order: as before, then as the card says, then on JSON-RPC's other wire."""
-        known = self._known
-
-        def is_new(each: Interface) -> tuple[bool, bool, bool]:
-            other_wire = known.wire is not None and each.wire != known.wire
-            other_binding = known.binding is not None and each.binding != known.binding
-            return other_wire, other_binding, bool(known.url) and each.url != known.url
-
-        offered = list(card.interfaces)
-        if self._settings.protocol_version == "auto":
-            named = {(each.wire, each.binding) for each in offered}
-            first = next((each for each in offered if each.binding == "JSONRPC"), None)
-            missing_wires = [wire for wire in _WIRES.values() if (wire, "JSONRPC") not in named]
-            offered += [replace(first, wire=wire) for wire in missing_wires] if first else []
-        return sorted(offered, key=is_new)
-
-    def _others(self, at: Sequence[Interface], error: AgentError) -> list[Interface]:
-        """Where to ask instead of at `at[0]`, which did not take the question: it executed nothing."""
-        now, *others = at
-        if isinstance(error, TokenUnavailable):
-            return []
-        if isinstance(error, AgentUnreachable):
-            others = [each for each in others if origin_of(each.url) != origin_of(now.url)]
-        elif isinstance(error, AgentRefused) and error.status in _NO_SUCH_PATH:
-            others = [each for each in others if (each.url, each.binding) != (now.url, now.binding)]
-        elif isinstance(error, AgentFailed) and error.code in _NOT_EXECUTED:
-            others = [each for each in others if (each.wire, each.binding) != (now.wire, now.binding)]
-        else:
-            return []
-        if others:
-            _log.info(
-                "the agent does not answer on A2A %s over %s (%s); trying %s over %s",
-                now.wire, now.binding, error, others[0].wire, others[0].binding,
-            )  # fmt: skip
-        return others
-
-    def _learn(self, at: Interface) -> None:
-        self._known.wire, self._known.binding, self._known.url = at.wire, at.binding, at.url
+        await self._client(card, self._routes.interfaces(card)[0]).delete_push(task_id, push_id)
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
-        traceparent, auth = self._traceparent(self._conversation.turn), self._auth
+        traceparent, auth = self._traceparent(self._conversation.turn), self._conversation.auth
         if self._settings.client.api_key is not None:
             auth = auth.with_api_keys(card.auth)
         return Client(self._http, at, self._settings, auth, card.extensions, traceparent)

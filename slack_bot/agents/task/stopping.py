@@ -37,8 +37,8 @@ class StoppedTasks:
 
     async def cancel(self, task_id: str) -> tuple[str, str | errors.AgentError]:
         """Ask the agent to end it. What the reader is told, and why."""
-        is_repeated = self._agent.stopped_task(self._conversation) == task_id
-        self._agent.note_stopped(self._conversation, task_id)
+        is_repeated = self._agent.stopped.task_of(self._conversation) == task_id
+        self._agent.stopped.note(self._conversation, task_id)
         try:
             async with asyncio.timeout(self._settings.cancel_wait):
                 task = await self._agent.task("cancel", task_id)
@@ -47,24 +47,24 @@ class StoppedTasks:
         except errors.AgentError as error:
             code = error.code if isinstance(error, errors.AgentFailed) else None
             if code in (NOT_CANCELABLE, TASK_NOT_FOUND):
-                self._agent.note_stopped(self._conversation, None)
+                self._agent.stopped.note(self._conversation, None)
             if code == NOT_CANCELABLE and is_repeated:
                 return STOPPED, "the agent has stopped since it was asked to"
             return STOPPED_MAY_GO_ON if code is None else _REFUSED.get(code, STOPPED_MAY_GO_ON), error
         if not task.state.is_terminal:
             return STOPPED_GOES_ON, f"the agent was asked to stop, and its task is {task.state}"
-        self._agent.note_stopped(self._conversation, None)
+        self._agent.stopped.note(self._conversation, None)
         return STOPPED, "the agent stopped"
 
     async def cancel_early(self, task_id: str) -> None:
         """Ask the agent to end it now. `cancel` follows, and finds a task that has ended for this."""
         note, _ = await self.cancel(task_id)
         if note == STOPPED:
-            self._agent.note_stopped(self._conversation, task_id)
+            self._agent.stopped.note(self._conversation, task_id)
 
     def is_refused_for_it(self, error: errors.AgentError) -> bool:
         """A question was not taken, while a stopped task may work on."""
-        if self._agent.stopped_task(self._conversation) is None:
+        if self._agent.stopped.task_of(self._conversation) is None:
             return False
         match error:
             case errors.AgentRefused(status=status):
@@ -76,7 +76,7 @@ class StoppedTasks:
 
     async def works_on(self) -> bool:
         """Ask for the stopped task, if there is one. It is forgotten once it does not work any more."""
-        task_id = self._agent.stopped_task(self._conversation)
+        task_id = self._agent.stopped.task_of(self._conversation)
         if task_id is None:
             return False
         try:
@@ -84,7 +84,7 @@ class StoppedTasks:
         except errors.AgentError:
             task = None  # nobody can tell
         if task is None or task.state.is_terminal or task.state.is_asking:
-            self._agent.note_stopped(self._conversation, None)
+            self._agent.stopped.note(self._conversation, None)
             return False
         return True
 

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from slack_bot.agents.agent import StoppedNotes
 from slack_bot.agents.recovery_policy import PollResult, TaskLost
 from slack_bot.agents.task.task_consumer import TaskFollower
 from slack_bot.agents.wire.frames import Artifact, Frame, Part, Received, Snapshot, TaskState
@@ -24,7 +25,6 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.threads.commands import Stop
 from slack_bot.turn.events import AgentIdle, StreamEnd, StreamEnded
 from slack_bot.turn.form import Field, Form, answer_of
-from slack_bot.turn.record import ThreadKey
 
 from . import consumer_side
 from .consumer_side import Scene, snapshot, stream
@@ -669,9 +669,7 @@ class TaskServer:
         self.looks, self.joins = list(looks), list(joins)
         self.can_resubscribe, self.waits_for_whole = bool(joins), False
         self.asked: list[tuple[float, str]] = []
-
-    def stopped_task(self, conversation: ThreadKey) -> None:
-        """No task was stopped."""
+        self.stopped = StoppedNotes()
 
     async def task(self, verb: str, task_id: str, messages: int) -> Snapshot:
         self._note(verb, task_id)
