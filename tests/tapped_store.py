@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slack_bot.store.collection import Change, Changed, Collection, Key, R
+from slack_bot.store.collection import Change, Collection, Key, R, Revision
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.turn.record import ThreadKey
 
@@ -17,7 +17,7 @@ class TappedStore(MemoryStore):
         await self.tap(collection.name)
         return await super().get(collection, key)
 
-    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
         await self.tap(collection.name)
         return await super().change(collection, key, revise, now)
 

@@ -1,1 +1,1 @@
-"""What outlives the process, behind small contracts."""
+"""What the bot keeps on disk or in Redis, behind small interfaces."""

@@ -1,4 +1,6 @@
-"""What is stored, as JSON: one reader and writer for each type of record. Each takes a while to build."""
+"""Records as JSON: one pydantic adapter for each type of record, built once because building takes a
+while.
+"""
 
 from functools import cache
 from typing import Any
@@ -12,13 +14,13 @@ TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
 def read(collection: Collection[R], stored: str) -> R:
-    """A record of JSON. Raises ValueError."""
+    """Parse a stored record. Raises ValueError if the JSON does not fit the collection's type."""
     record: R = _adapter(collection).validate_json(stored)
     return record
 
 
 def write(collection: Collection[R], record: R) -> str:
-    """A record as JSON."""
+    """Write a record as JSON."""
     # for mappings that cannot be changed; else it warns of them
     return _adapter(collection).dump_json(record, fallback=dict, warnings=False).decode()
 

@@ -1,6 +1,6 @@
-"""PURE. What the bot asks of a store, beside collections.
+"""PURE. The interfaces of a store, except collections (`store/collection.py`).
 
-Times are seconds since 1970 (UTC), errors are `StoreError`.
+Times are seconds since 1970 (UTC). All methods raise `StoreError`.
 """
 
 from __future__ import annotations
@@ -16,60 +16,62 @@ from ..turn.record import ThreadKey
 from .collection import Collection, CollectionStore, Key, R
 
 APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
-"""What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
+"""What the JSON of a turn leaves out: its messages, which are stored apart, and secrets."""
 SIGNALS = 1
-"""The version of the signals that this process sends and knows."""
+"""The newest version of signals that this process sends and understands."""
 RENEWALS = 6
-"""Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
+"""How often, within one lease, a replica renews its leases and looks for turns without a process."""
 
 
 class TurnStore(Protocol):
-    """Accepted questions, and how far their turns have come."""
+    """Accepted questions and the state of their turns."""
 
     is_durable: bool
-    """What is stored outlives the process."""
+    """Whether the stored data outlives the process."""
 
     async def accept(self, turn: TurnRecord) -> bool:
-        """Store a new turn. False: its question was accepted before, within the dedupe time. Atomic."""
+        """Store a new turn. Returns False if its question was accepted within the dedupe time. Atomic."""
 
     async def withdraw(self, key: str) -> None:
-        """Undo `accept`."""
+        """Undo `accept`: the same question can be accepted again."""
 
     async def save(self, *changes: tuple[TurnRecord, int]) -> None:
-        """Replace turns, all or none; each with the number of its first messages that did not change.
+        """Replace turns, all or none. Turns that are not in the store are ignored.
 
-        A turn that is not stored stays so.
+        Each turn comes with the number of its first messages that have not changed.
         """
 
     async def turn(self, key: str) -> TurnRecord | None:
-        """A turn, as long as it is kept."""
+        """Read a turn; None if it was never stored or has expired."""
 
     async def unfinished(self) -> list[TurnRecord]:
-        """The turns that have not ended, in the order they were accepted."""
+        """The turns that have not ended, in the order in which they were accepted."""
 
     async def watched(self, push_id: str) -> TurnRecord | None:
-        """The turn that has not ended and whose agent posts to this id."""
+        """The running turn for which the agent posts push notifications to this id; None if there is none."""
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """The `ts` of all messages of the bot's answers in a thread."""
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
-        """Threads with questions accepted since then, and the `ts` of the last one; the newest first."""
+        """Threads with a question accepted since `since`, the newest first; each with the `ts` of its last
+        question.
+        """
 
     async def remove_old(self, now: float) -> None:
-        """Remove what is older than it is to be kept."""
+        """Remove turns, and what belongs to them, that are older than their age (`Ages`)."""
 
 
 class RecentTurns(Protocol):
-    """What was asked lately."""
+    """Reads recent turns, for limits on the number of questions."""
 
     async def accepted_since(self, since: float) -> list[TurnRecord]:
-        """The turns accepted since then that are still kept."""
+        """The turns accepted since `since` that are still kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptEvent:
-    """A raw event of the agent that answers a turn. `data`: an A2A result as JSON."""
+    """One raw event that the agent sent for a turn. `turn`: the turn's key. `data`: an A2A result as JSON."""
 
     turn: str
     at: float
@@ -77,21 +79,22 @@ class KeptEvent:
 
 
 class EventStore(Protocol):
-    """Raw events of agents. They are kept as long as their turn."""
+    """The raw events of agents. They are kept as long as their turn."""
 
     async def save_events(self, *events: KeptEvent) -> None:
-        """Add events, all or none; those of a turn that is not stored are dropped."""
+        """Add events, all or none. Events of a turn that is not stored are dropped."""
 
     async def events(self, turn: str) -> list[KeptEvent]:
-        """Those of a turn, in the order they were added."""
+        """The events of a turn, in the order in which they were added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What a person did that takes effect where the thread's turn runs.
+    """A message to the process that holds a thread, for example that a person pressed Stop.
 
-    `kind` and `values` are the sender's; `question`: an accepted turn, named by its key in `turn`.
-    `version`: of what a kind and its values mean.
+    The sender chooses `kind` and `values`. The store itself sends two kinds: `question` (a turn was accepted;
+    its key is the value `turn`) and `left` (turns wait for a process). `version`: the version of the signals
+    in which `kind` and `values` have their meaning.
     """
 
     thread: ThreadKey
@@ -101,68 +104,76 @@ class Signal:
 
 
 class ReplicaStore(Protocol):
-    """Which process works on which threads, and what one tells another.
+    """Distributes threads over processes (replicas), and carries signals between these.
 
-    Who lost a thread can write its turns no more.
+    A process that has lost its lease on a thread cannot save the thread's turns any more.
     """
 
     lease: float
-    """Seconds within which `renew` must be called; 0: this is the only process, and has everything."""
+    """Seconds within which `renew` must be called again; 0 if there is only one process, which holds all
+    threads.
+    """
 
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
-        """Begin to work on an accepted turn: it is given back as it stands now, and its thread held.
+        """Take the lease on the thread of an accepted turn, and return the turn as it is stored now. Atomic.
 
-        None: it has ended, or the thread is another process's, which gets the signal `question`. Atomic.
+        Returns None if the turn has ended, or if another process holds the thread. That process gets the
+        signal `question`.
         """
 
     async def left(self) -> list[TurnRecord]:
-        """Turns that nobody works on: to be claimed. Threads in which nothing is shown yet come first; else
-        they are in the order they were accepted.
+        """Unfinished turns without a process, for `claim`. Threads without any shown text come first, then
+        the others; each in the order in which the turns were accepted.
 
-        No more of them than this process's part; the others get the signal `left` for the rest, and what they
-        do not take in time is for whoever asks.
+        Returns this process's share. The other processes get the signal `left` for the rest. What they do not
+        claim in time is returned to the next caller.
         """
 
     async def connected(self, gap: float, *, has_looked: bool = False) -> bool:
-        """Slack reaches this process; to be said as often as `renew`.
+        """Report that Slack reaches this process. To be called as often as `renew`.
 
-        True: it is to look for what came while Slack reached no process for `gap` seconds, until it says that
-        it `has_looked`. If it is gone before, another one is told to.
+        Returns True if Slack reached no process for `gap` seconds: then this process must look for missed
+        messages, until it reports `has_looked`. If it ends before that, another process gets True.
         """
 
     async def renew(self) -> frozenset[ThreadKey]:
-        """Hold on to all threads of this process. Returns those that it has lost."""
+        """Extend the leases on all threads of this process. Returns the threads that it has lost."""
 
     @property
     def is_sure(self) -> bool:
-        """Whether no other process can have taken a thread of this one: its leases have not ended."""
+        """Whether the leases of this process are certainly still valid, so that no other one has taken a
+        thread.
+        """
 
     async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
-        """This process has nothing more to do in a thread. What has not ended there is left to others.
+        """Give up the lease on a thread. Turns that have not ended there are left for other processes.
 
-        `ends`: the process does, so if something is left, all others get the signal `left`.
+        `ends`: this process is ending, so if a turn is left, all other processes get the signal `left`.
         """
 
     async def signal(self, signal: Signal) -> bool:
-        """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
+        """Send a signal to the process that holds the thread now or takes it over. False if no other one
+        holds it.
+        """
 
     async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
-        """Wait for signals to this process, in the order they were sent. Those given before are seen to.
+        """Wait for signals to this process and return them in the order in which they were sent.
 
-        One of a kind that is not among `kinds`, or of a newer version, is kept for a process that knows it.
+        A call acknowledges the signals that the previous call returned. A signal whose kind is not in
+        `kinds`, or whose version is newer, stays in the store for a process that understands it.
         """
 
 
 class Store(TurnStore, RecentTurns, EventStore, ReplicaStore, CollectionStore, Protocol):
-    """All that the bot keeps."""
+    """Everything that the bot keeps."""
 
     async def close(self) -> None:
-        """Release everything. May be called twice."""
+        """Release the connections and leases. May be called twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonRecords:
-    """All that is kept of a person. `records`: by the names of collections, in the order of their keys."""
+    """All that is kept of a person. `records`: by name of collection, in the order of the keys."""
 
     turns: tuple[TurnRecord, ...] = ()
     events: tuple[KeptEvent, ...] = ()
@@ -170,10 +181,10 @@ class PersonRecords:
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
-    """How much of a person was erased. `records`: by the names of collections.
+class ErasureResult:
+    """How much of a person was erased: `turns` and, by name of collection, `records`.
 
-    `running`: the keys of what has not ended, for which something was left: turns, messages to the person.
+    `running`: the keys of turns, and of messages to the person, that have not ended and so were not erased.
     """
 
     turns: int
@@ -183,7 +194,7 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many of a kind there are, and the times of the oldest and the newest, where they are known."""
+    """How many records of a kind there are, and the times of the oldest and the newest if they are known."""
 
     kind: str
     number: int
@@ -192,41 +203,50 @@ class Count:
 
 
 class PersonalData(Protocol):
-    """What is kept of one person. `team`: only in this workspace. Errors are StoreError."""
+    """Reads and erases the data of one person; with `team`, only in that workspace. Methods raise
+    StoreError.
+    """
 
     collections: Sequence[Collection[Any]]
 
     async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
-        """In the order they were accepted."""
+        """The turns of a person, in the order in which they were accepted."""
 
     async def events(self, turn: str) -> list[KeptEvent]:
-        """See `EventStore`."""
+        """The agent's events of a turn (see `EventStore.events`)."""
 
     def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
-        """All of a collection, in the order of their keys."""
+        """All records of a collection, in the order of their keys."""
 
     async def count(self, collection: Collection[R]) -> Count:
-        """How many records there are, and from when, where that is known without reading them."""
+        """How many records there are; with their times, if the store knows them without reading the
+        records.
+        """
 
     async def erase_turns(self, user: str, team: str | None) -> tuple[int, list[str]]:
-        """Erase what has ended. How many were, and the keys of those that run.
+        """Erase the ended turns of a person. Returns their number, and the keys of turns that still run.
 
-        The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
+        The bare keys of accepted questions stay until the dedupe time is over, so that a message that Slack
+        sends again is not answered again.
         """
 
     async def finish_erasure(self, user: str, team: str | None) -> None:
-        """Erase what the store has of it besides: in its log, in what processes tell each other."""
+        """Erase what is left of the person in the store's log and in signals."""
 
     async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
-        """Erase a person from a record. None: done; else the keys of what still needs it. Atomic."""
+        """Erase a person from a record. Atomic.
+
+        Returns None if that was done, else the keys of the turns, or of the record itself, that still need
+        it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
-    """What is in a store.
+    """What a store holds, for an operator.
 
-    `format` is its version; `bytes` are those of its file and of the file's log. `unfinished`: turns that
-    have not ended.
+    `format`: the version of its format. `bytes`: the size of its file and the file's log; None in Redis.
+    `unfinished`: the turns that have not ended.
     """
 
     place: str
@@ -237,13 +257,13 @@ class StoreSummary:
 
 
 class StoreAdmin(Store, PersonalData, Protocol):
-    """What an operator does with a store, while the bot goes on with it."""
+    """What an operator's commands can do with a store, also while a bot uses it."""
 
     async def summary(self) -> StoreSummary:
-        """What is in it."""
+        """Count what the store holds."""
 
     async def keys(self) -> list[str]:
         """The keys of all turns."""
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
-        """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""
+        """Write a copy that shows one moment and that only this user may read. Raises StoreError."""

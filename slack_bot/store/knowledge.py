@@ -1,4 +1,6 @@
-"""PURE. What is kept of threads and of agents: contexts, who is heard, what was said, forms, facts."""
+"""PURE. What the bot keeps of threads and agents: contexts, open questions, overheard messages, forms,
+facts.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,11 @@ MOST_WAITS = 20
 
 @dataclass(frozen=True, slots=True)
 class AgentContext:
-    """What is known of a thread with one agent.
+    """What the bot knows of one thread with one agent.
 
-    `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
-    "" is whoever answers first. `heard`: what was said there that it knows (`turn.quotes`).
+    `context_id` is A2A's. `waits` maps each person from whom the agent wants an answer to the id of the task
+    that asked, the oldest first; the person "" means that anyone may answer. `heard`: which messages of the
+    thread the agent has got (`turn/quotes.py`).
     """
 
     context_id: str | None = None
@@ -35,7 +38,7 @@ class AgentContext:
         return self.waits.get(user, self.waits.get(""))
 
     def asked(self, user: str, task_id: str) -> AgentContext:
-        """The same while `task_id` waits for `user`. Of too many people the first is dropped."""
+        """A copy in which `task_id` waits for `user`. Above `MOST_WAITS` people the oldest is dropped."""
         others = [each for each in self.waits.items() if each[0] != user and each != ("", task_id)]
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
@@ -44,13 +47,13 @@ class AgentContext:
         return self.without(who)
 
     def without(self, user: str) -> AgentContext:
-        """The same if the agent does not wait for `user`."""
+        """A copy in which the agent does not wait for `user`."""
         return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
 
 @dataclass(frozen=True, slots=True)
 class KeptWait:
-    """An agent waits for a person."""
+    """The record in a person's export that says: this agent waits for an answer of this person."""
 
     agent: str
     thread: ThreadKey
@@ -58,17 +61,17 @@ class KeptWait:
 
 
 def workspace_name(team: str) -> str:
-    """Stands in the place of an agent's name."""
+    """The key of a workspace's facts in `PROFILES`, where an agent has its name."""
     return f"workspace {team}"
 
 
 def _thread_behind(key: Key) -> ThreadKey:
-    """The thread in a key, behind the name of an agent."""
+    """The thread of a key that begins with the name of an agent."""
     return ThreadKey(*key[1:4])
 
 
-def _waited_for(key: Key, known: AgentContext) -> Iterable[KeptPerson]:
-    return [KeptPerson(user, _thread_behind(key).team) for user in known.waits if user]
+def _waited_for(key: Key, context: AgentContext) -> Iterable[KeptPerson]:
+    return [KeptPerson(user, _thread_behind(key).team) for user in context.waits if user]
 
 
 CONVERSATIONS = Collection(
@@ -77,61 +80,61 @@ CONVERSATIONS = Collection(
     age=lambda ages: ages.conversations,
     thread=lambda key, _: _thread_behind(key),
     people=_waited_for,
-    without=lambda known, user: known.without(user),
+    without=lambda context, user: context.without(user),
     is_of_turns=True,
-    view=lambda key, known, user: KeptWait(key[0], _thread_behind(key), known.waits[user]),
+    view=lambda key, context, user: KeptWait(key[0], _thread_behind(key), context.waits[user]),
     label="open questions of an agent",
 )
-"""By agent and thread. A person is given, or erased, that an agent waits for them."""
+"""By agent and thread. A person can export or erase only that an agent waits for them."""
 
 
 async def conversation(store: CollectionStore, agent: str, thread: ThreadKey) -> AgentContext:
-    """What is known of a thread. Raises StoreError."""
+    """Read what is known of a thread with `agent`; empty if that is nothing. Raises StoreError."""
     return await store.get(CONVERSATIONS, (agent, *thread.parts)) or AgentContext()
 
 
 async def save_conversation(
-    store: CollectionStore, agent: str, thread: ThreadKey, known: AgentContext, now: float
+    store: CollectionStore, agent: str, thread: ThreadKey, context: AgentContext, now: float
 ) -> None:
-    """Replace what is known of a thread. Raises StoreError."""
-    await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: known, now)
+    """Replace what is known of a thread with `agent`. Raises StoreError."""
+    await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: context, now)
 
 
 PROFILES: Collection[dict[str, str]] = Collection("profiles", dict[str, str])
-"""What was learned about an agent, or a workspace (`workspace_name`): facts by name."""
+"""Facts by name that were learned about an agent, or about a workspace (`workspace_name`)."""
 
 
 class Profiles:
-    """The profiles of a store. Errors are StoreError."""
+    """Reads and writes the learned facts in a store. Methods raise StoreError."""
 
     def __init__(self, store: CollectionStore) -> None:
         self._store = store
 
     async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about `agent`, by name."""
-        known = await self._store.get(PROFILES, (agent,))
-        return dict(known or {})
+        """All facts that were learned about `agent`, by name."""
+        facts = await self._store.get(PROFILES, (agent,))
+        return dict(facts or {})
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Replace one fact of these."""
-        await self._store.change(PROFILES, (agent,), lambda known: (known or {}) | {name: value}, now)
+        """Store one fact about `agent` in place of an older one."""
+        await self._store.change(PROFILES, (agent,), lambda facts: (facts or {}) | {name: value}, now)
 
 
 OVERHEARD = Collection(
     "overheard",
     ThreadMessage,
     age=lambda ages: ages.overheard,
-    since=lambda said: float(said.ts),
+    since=lambda message: float(message.ts),
     thread=lambda key, _: ThreadKey(*key[:3]),
-    people=lambda key, said: [KeptPerson(said.author, key[0])],
+    people=lambda key, message: [KeptPerson(message.author, key[0])],
     by_thread=True,
     label="overheard messages",
 )
-"""What was said in threads with the bot, where it cannot be read later: by thread and `ts`."""
+"""Messages in threads with the bot, of channels that the bot cannot read later: by thread and `ts`."""
 
 
 async def overheard(store: CollectionStore, thread: ThreadKey) -> list[ThreadMessage]:
-    """What is kept of a thread, the oldest first. Raises StoreError."""
+    """The kept messages of a thread, the oldest first. Raises StoreError."""
     return await store.in_thread(OVERHEARD, thread)
 
 
@@ -144,16 +147,17 @@ async def overhear(
     *,
     is_change: bool = False,
 ) -> None:
-    """Keep a message, once. Of more than `most` of a thread the oldest are dropped. Raises StoreError.
+    """Keep a message of a thread once. Above `most` messages the oldest are dropped. Raises StoreError.
 
-    `is_change`: in place of what it was, also if that comes later.
+    `is_change`: the message was edited, so it replaces the kept one. An original that arrives after its edit
+    is ignored.
     """
 
-    def put(known: ThreadMessage | None) -> ThreadMessage | None:
-        return message if is_change or known is None else None
+    def put(kept_message: ThreadMessage | None) -> ThreadMessage | None:
+        return message if is_change or kept_message is None else None
 
-    changed = await store.change(OVERHEARD, (*thread.parts, message.ts), put, now)
-    if changed.before is None:
+    result = await store.change(OVERHEARD, (*thread.parts, message.ts), put, now)
+    if result.before is None:
         surplus = (await overheard(store, thread))[:-most]
         await store.remove(OVERHEARD, *((*thread.parts, each.ts) for each in surplus))
 
@@ -166,7 +170,7 @@ THREADS = Collection(
     people=lambda key, state: [KeptPerson(state.asker, key[0])],
     label="threads listened to",
 )
-"""Whose words in a thread are questions without a mention: by thread."""
+"""Threads in which the bot answers without a mention, and the person it answers there: by thread."""
 
 
 def _people_of_form(_: Key, form: OpenForm) -> list[KeptPerson]:
@@ -184,35 +188,44 @@ FORMS = Collection(
     by_person=True,
     label="forms",
 )
-"""By handle."""
+"""The forms that agents asked for: by handle."""
 
 
 async def open_form(store: CollectionStore, form: OpenForm, now: float) -> None:
     """Store a form, or replace it while it is open (`OpenForm.put`). Raises StoreError."""
-    await store.change(FORMS, (form.handle,), lambda known: form if known is None else known.put(form), now)
+    await store.change(
+        FORMS, (form.handle,), lambda stored: form if stored is None else stored.put(form), now
+    )
 
 
 async def form_of(store: CollectionStore, handle: str) -> OpenForm | None:
-    """The form with this handle; None: it is not kept, or no longer. Raises StoreError."""
+    """The form with this handle; None if it was never stored or has expired. Raises StoreError."""
     return await store.get(FORMS, (handle,))
 
 
 async def forms_in(store: CollectionStore, thread: ThreadKey) -> list[OpenForm]:
-    """Those of a thread, the oldest first. Raises StoreError."""
+    """The forms of a thread, the oldest first. Raises StoreError."""
     return await store.in_thread(FORMS, thread)
 
 
 async def open_forms_of(store: CollectionStore, user: str, team: str) -> list[OpenForm]:
-    """Those without an answer that `user` was asked, the oldest first. Raises StoreError."""
-    theirs = await store.of_person(FORMS, KeptPerson(user, team))
-    return [form for form in theirs if form.is_open and form.user == user]
+    """The forms that `user` was asked to fill in and that are still open, the oldest first. Raises
+    StoreError.
+    """
+    forms = await store.of_person(FORMS, KeptPerson(user, team))
+    return [form for form in forms if form.is_open and form.user == user]
 
 
-async def take_form(store: CollectionStore, handle: str, by: str, user: str, at: float) -> OpenForm | None:
-    """End a form, if it is open (`OpenForm.taken`). Returns it as it is then. Raises StoreError."""
-    taken = await store.change(FORMS, (handle,), lambda known: known and known.taken(by, user, at), at)
-    return taken.after
+async def take_form(
+    store: CollectionStore, handle: str, ended_by: str, user: str, now: float
+) -> OpenForm | None:
+    """End a form if it is open (`OpenForm.taken`). Returns the stored form, or None if there is none.
+
+    `ended_by`: the button, or the other way, by which it ended. `user`: who ended it. Raises StoreError.
+    """
+    result = await store.change(FORMS, (handle,), lambda form: form and form.taken(ended_by, user, now), now)
+    return result.after
 
 
 KNOWLEDGE: Sequence[Collection[Any]] = (CONVERSATIONS, OVERHEARD, FORMS, THREADS, PROFILES)
-"""All of these, in the order in which they are counted and given."""
+"""These collections, in the order in which they are counted and exported."""

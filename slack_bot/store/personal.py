@@ -1,46 +1,49 @@
-"""PURE. What is kept of a person, given out or erased: loops over all collections."""
+"""PURE. Exports and erases what is kept of a person, in loops over all collections."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .collection import Collection, Key
-from .contracts import Count, Erased, PersonalData, PersonRecords
+from .contracts import Count, ErasureResult, PersonalData, PersonRecords
 
 
 async def records_of(store: PersonalData, user: str, team: str | None) -> PersonRecords:
-    """All of it. `team`: only in this workspace. Raises StoreError."""
+    """All that is kept of `user`; with `team`, only in that workspace. Raises StoreError."""
     turns = await store.turns_of(user, team)
     events = [event for turn in turns for event in await store.events(turn.key)]
-    kept = {}
+    records = {}
     for collection in store.collections:
-        found, view = await _of_person(store, collection, user, team), collection.view
-        of_them = tuple(view(*each, user) if view is not None else each[1] for each in found)
-        if of_them:
-            kept[collection.name] = of_them
-    return PersonRecords(tuple(turns), tuple(events), kept)
+        entries, view = await _of_person(store, collection, user, team), collection.view
+        views = tuple(view(*each, user) if view is not None else each[1] for each in entries)
+        if views:
+            records[collection.name] = views
+    return PersonRecords(tuple(turns), tuple(events), records)
 
 
-async def erase(store: PersonalData, user: str, team: str | None) -> Erased:
-    """Erase it, except what a running turn still needs. `team`: only in this workspace. Raises StoreError."""
-    found = [
+async def erase(store: PersonalData, user: str, team: str | None) -> ErasureResult:
+    """Erase what is kept of `user`, except what a running turn still needs.
+
+    With `team`, only in that workspace. Raises StoreError.
+    """
+    entries = [
         (collection, key)
         for collection in store.collections
         for key, _ in await _of_person(store, collection, user, team)
     ]
     turns, running = await store.erase_turns(user, team)
-    numbers: dict[str, int] = {}
-    for collection, key in found:
-        needed = await store.erase_record(collection, key, user)
-        if needed is None:
-            numbers[collection.name] = numbers.get(collection.name, 0) + 1
-        running += needed or ()
+    counts: dict[str, int] = {}
+    for collection, key in entries:
+        keys_in_use = await store.erase_record(collection, key, user)
+        if keys_in_use is None:
+            counts[collection.name] = counts.get(collection.name, 0) + 1
+        running += keys_in_use or ()
     await store.finish_erasure(user, team)
-    return Erased(turns, tuple(dict.fromkeys(running)), numbers)
+    return ErasureResult(turns, tuple(dict.fromkeys(running)), counts)
 
 
 async def counts_of(store: PersonalData) -> list[Count]:
-    """How many records there are of each collection, and of each state of one that has states."""
+    """Count the records of each collection; by state, if the collection has states. Raises StoreError."""
     counts = []
     for collection in store.collections:
         if collection.state is None:
@@ -59,5 +62,5 @@ async def counts_of(store: PersonalData) -> list[Count]:
 async def _of_person(
     store: PersonalData, collection: Collection[Any], user: str, team: str | None
 ) -> list[tuple[Key, Any]]:
-    found = [each async for each in store.records(collection) if collection.is_about(*each, user, team)]
-    return sorted(found, key=lambda each: collection.order(*each))
+    entries = [each async for each in store.records(collection) if collection.is_about(*each, user, team)]
+    return sorted(entries, key=lambda each: collection.order(*each))

@@ -1,4 +1,4 @@
-"""A file that only the bot's user may read, and why one cannot be used."""
+"""A file that only the bot's user may read, and the reasons why a file cannot be used."""
 
 import os
 from contextlib import suppress
@@ -11,7 +11,9 @@ _ROOM = 1_000_000  # bytes: SQLite needs less for any write of ours
 
 
 def make_private(path: Path) -> int:
-    """Questions and answers are for the bot's user only. Returns the file's inode."""
+    """Create the file if it is missing, and let only the bot's user read it. Returns its inode. Raises
+    OSError.
+    """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
     if path.stat().st_uid == os.geteuid():
         path.chmod(PRIVATE)
@@ -19,7 +21,7 @@ def make_private(path: Path) -> int:
 
 
 def inode_of(path: Path) -> int:
-    """0: there is no such file."""
+    """The inode of the file, or 0 if there is no such file."""
     try:
         return path.stat().st_ino
     except OSError:
@@ -27,7 +29,9 @@ def inode_of(path: Path) -> int:
 
 
 def unwritable(path: Path) -> str:
-    """Why a file that is open cannot be written any more, and the remedy. No call tells it for all disks."""
+    """Say why writing to an open file fails, and the remedy. No system call knows the reason for all
+    disks.
+    """
     with suppress(OSError):  # the disk may answer nothing at all
         if problem := unusable(path):
             return problem
@@ -38,9 +42,9 @@ def unwritable(path: Path) -> str:
 
 
 def unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy.
+    """Say why the file at `path` cannot be written, and the remedy; None if it can.
 
-    Raises OSError where this process may not look.
+    SQLite itself would notice only at the first write. Raises OSError if this process may not look there.
     """
     folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
     if kind_of(folder) != "folder":

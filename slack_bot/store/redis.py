@@ -1,8 +1,8 @@
 """The store of several replicas, in Redis.
 
-What has to happen in one step is a script (`turns.lua`, which also lists the keys). Redis' clock decides
-when a lease has run out. Each accepted question is an entry of a stream that stays pending, at the replica
-that has to see to it, until its turn has ended.
+What must happen in one step is in a script (`turns.lua`, which also lists the keys). The clock of Redis
+decides when a lease has run out. Each accepted question is an entry of a stream, pending at the replica that
+is responsible for it until its turn has ended.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ RISKS = {
     "appendfsync": ("always", "a crash of its machine loses questions accepted in the second before"),
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
 }
-"""The configuration a store needs, and what is at risk without."""
+"""The configuration that a store needs, and the risk without it."""
 
 
 class RedisStore(RedisCollections, Store):
-    """A store in Redis, and this process's part in the work. Use `open_redis`."""
+    """A store in Redis, as one replica uses it. Use `open_redis`."""
 
     is_durable = True
 
@@ -82,26 +82,26 @@ class RedisStore(RedisCollections, Store):
         self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
-        """One step of `turns.lua`. Raises StoreError."""
+        """Run one action of `turns.lua`. Raises StoreError."""
         lease, calm = round(self.lease * 1000), round(self._calm * 1000)
         arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
         return await self.call(self._script, [PREFIX], [action, json.dumps(arguments)])
 
     async def open(self) -> None:
-        """Raises StoreError if Redis cannot be used, or has the turns of a newer version.
+        """Connect and bring the store to this version's format. Waits while replicas of an older version run.
 
-        Waits as long as replicas of an older version are at work.
+        Raises StoreError if Redis cannot be used, or if a newer version wrote the store.
         """
         await self.refuse_cluster()
         is_told = False
-        while (known := await self._run("open")) < 0:
+        while (version := await self._run("open")) < 0:
             if not is_told:
                 what = "replicas of an older version (format %d) work in %s: waiting until they have ended"
-                _log.warning(what, -known, self._address)
+                _log.warning(what, -version, self._address)
             is_told = True
             await asyncio.sleep(self.lease / RENEWALS)
         began = self._clock.monotonic()
-        refuse_newer(known, self._address)
+        refuse_newer(version, self._address)
         async with self._calling():
             is_older = await self._redis.exists(MIGRATING)
         if is_older:
@@ -111,16 +111,18 @@ class RedisStore(RedisCollections, Store):
         self._sure_until, self._is_open = began + self.lease, True
         try:
             async with self._calling():
-                found = await self._redis.config_get(*RISKS)
+                configuration = await self._redis.config_get(*RISKS)
         except StoreError as error:
             if not isinstance(error.__cause__, ResponseError):
                 raise
-            wanted = ", ".join(f"{name} {good}" for name, (good, _) in RISKS.items())
-            _log.warning("Redis does not tell its configuration; see to it that it has %s", wanted)
+            recommended = ", ".join(f"{name} {good}" for name, (good, _) in RISKS.items())
+            _log.warning("Redis does not tell its configuration; see to it that it has %s", recommended)
             return
         for name, (good, risk) in RISKS.items():
-            if found.get(name) != good:
-                _log.warning("Redis has %s %s: %s; %s would prevent that", name, found.get(name), risk, good)
+            if configuration.get(name) != good:
+                _log.warning(
+                    "Redis has %s %s: %s; %s would prevent that", name, configuration.get(name), risk, good
+                )
 
     async def accept(self, turn: TurnRecord) -> bool:
         accepted = await self._run(
@@ -138,8 +140,10 @@ class RedisStore(RedisCollections, Store):
         await self._run("withdraw", key=key)
 
     async def save(self, *changes: tuple[TurnRecord, int]) -> None:
-        refused = await self._run("save", changes=[self._change(*each) for each in changes])
-        self._lost |= {turn.question.thread for turn, _ in changes if turn.key in refused} & self._held.keys()
+        refused_keys = await self._run("save", changes=[self._change(*each) for each in changes])
+        self._lost |= {
+            turn.question.thread for turn, _ in changes if turn.key in refused_keys
+        } & self._held.keys()
 
     def _change(self, turn: TurnRecord, unchanged: int) -> Mapping[str, object]:
         ended_at = turn.ended_at
@@ -187,10 +191,8 @@ class RedisStore(RedisCollections, Store):
     async def accepted_since(self, since: float) -> list[TurnRecord]:
         async with self._calling():
             threads = await self._redis.zrangebyscore(f"{PREFIX}threads", since, "+inf")
-            found = (
-                await self._redis.sunion([f"{PREFIX}thread:{each}" for each in threads]) if threads else ()
-            )
-        return [turn for turn in await self._turns(list(found)) if turn.accepted_at >= since]
+            keys = await self._redis.sunion([f"{PREFIX}thread:{each}" for each in threads]) if threads else ()
+        return [turn for turn in await self._turns(list(keys)) if turn.accepted_at >= since]
 
     async def remove_old(self, now: float) -> None:
         while await self._run(
@@ -202,10 +204,10 @@ class RedisStore(RedisCollections, Store):
         self._claims += 1
         try:
             thread = turn.question.thread
-            claimed = await self._run("claim", key=turn.key, let_go=self._let_go.get(thread, 0))
-            if claimed is None:
+            reply = await self._run("claim", key=turn.key, let_go=self._let_go.get(thread, 0))
+            if reply is None:
                 return None
-            self._held[thread], fields = claimed
+            self._held[thread], fields = reply
             async with self._calling():
                 return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
         finally:
@@ -225,16 +227,16 @@ class RedisStore(RedisCollections, Store):
 
     async def renew(self) -> frozenset[ThreadKey]:
         before, began = dict(self._held), self._clock.monotonic()
-        held = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
-        has_forgotten, *taken = await self._run("renew", held=held)
+        held_json = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
+        has_forgotten, *taken_names = await self._run("renew", held=held_json)
         self._sure_until = began + self.lease
         if has_forgotten:
             _log.warning(
                 "Redis has lost its memory: %d threads are worked on here, whose answers go on, but no other"
                 " process could finish them; what others had accepted is lost",
-                len(held),
+                len(held_json),
             )
-        lost, self._lost = self._lost | set(map(thread_of, taken)), set()
+        lost, self._lost = self._lost | set(map(thread_of, taken_names)), set()
         lost = {thread for thread in lost if thread in before and self._held.get(thread) == before[thread]}
         for thread in lost:
             self._held.pop(thread, None)
@@ -251,26 +253,28 @@ class RedisStore(RedisCollections, Store):
 
     async def signal(self, signal: Signal) -> bool:
         values = dict(signal.values)
-        told = {"kind": signal.kind, "values": values, "signal_version": signal.version}
-        return bool(await self._run("signal", thread=name_of(signal.thread), **told))
+        fields = {"kind": signal.kind, "values": values, "signal_version": signal.version}
+        return bool(await self._run("signal", thread=name_of(signal.thread), **fields))
 
     async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
         await self._forget_delivered()
         while True:
             async with self._calling(_WAIT):
-                found = await self._redis.xread(self._read_until, block=round(1000 * _WAIT))
-            if found:
-                self._read_until |= {stream: entries[-1][0] for stream, entries in found}
+                reply = await self._redis.xread(self._read_until, block=round(1000 * _WAIT))
+            if reply:
+                self._read_until |= {stream: entries[-1][0] for stream, entries in reply}
                 while self._claims:  # a claim may have brought them: whoever asked for it goes first
                     self._no_claim.clear()
                     await self._no_claim.wait()
-                return list(self._known(dict(found), kinds))
+                return list(self._known(dict(reply), kinds))
 
     def _known(
-        self, found: Mapping[str, list[tuple[str, Mapping[str, str]]]], kinds: AbstractSet[str]
+        self, streams: Mapping[str, list[tuple[str, Mapping[str, str]]]], kinds: AbstractSet[str]
     ) -> Iterator[Signal]:
-        """Those that this process knows. The others stay in its inbox, for who takes the thread over."""
-        for stream, entries in found.items():
+        """The signals that this process understands. The others stay in the inbox for the next owner of the
+        thread.
+        """
+        for stream, entries in streams.items():
             for entry, fields in entries:
                 signal = signal_of(fields["signal"])
                 if signal.kind not in kinds or signal.version > SIGNALS:
@@ -294,15 +298,15 @@ class RedisStore(RedisCollections, Store):
 
     async def events(self, turn: str) -> list[KeptEvent]:
         async with self._calling():
-            found = await self._redis.lrange(f"{PREFIX}events:{turn}", 0, -1)
-        return [KeptEvent(turn, *json.loads(each)) for each in found]
+            entries = await self._redis.lrange(f"{PREFIX}events:{turn}", 0, -1)
+        return [KeptEvent(turn, *json.loads(each)) for each in entries]
 
     async def has_replicas(self) -> bool:
-        """Whether there is a process that renews its leases."""
+        """Whether a process renews its leases in this store. Raises StoreError."""
         async with self._calling():
-            found = await self._redis.get(f"{PREFIX}alive")
+            alive = await self._redis.get(f"{PREFIX}alive")
             seconds, _ = await self._redis.time()
-            return found is not None and seconds - json.loads(found)["at"] < _ABSENT * self.lease
+            return alive is not None and seconds - json.loads(alive)["at"] < _ABSENT * self.lease
 
     async def close(self) -> None:
         if self._is_closed:
@@ -328,11 +332,12 @@ async def open_redis(
     *,
     collections: Sequence[Collection[Any]] = (),
 ) -> RedisStore:
-    """Open the store at `url`. `patience`: seconds for each command. `outage` is told of what fails later.
+    """Open the store at `url`.
 
-    `collections`: what is moved from an older format.
+    `lease`: seconds. `patience`: seconds for each command. `outage` receives the result of each later call.
+    `collections`: those whose records are moved from an older format.
 
-    Raises SettingsError, and StoreError if it cannot be used.
+    Raises SettingsError for a bad address, and StoreError if the store cannot be used.
     """
     redis = connect(url)
     store = RedisStore(redis, url, ages, collections, lease, patience, outage or Outage())
@@ -349,7 +354,7 @@ def turns_source() -> str:
 
 
 def refuse_newer(version: int, address: str) -> None:
-    """Raises StoreError."""
+    """Raise StoreError if a newer version of the bot wrote the store."""
     if version > VERSION:
         raise StoreError(
             f"The store {address} was written by a newer version of the bot (format {version}, this one knows"

@@ -1,7 +1,7 @@
-"""The store in Redis, for an operator.
+"""The store in Redis for an operator.
 
-What is kept of a person is looked for in everything: an index would have to be kept right at each change, for
-a question that is seldom asked.
+A person's data is found by reading all turns and records. An index would cost work at each change, for a
+question that is rarely asked.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ _ERASED_AT_ONCE = 50  # turns in one step, while which Redis does nothing else
 
 
 class RedisAdmin(RedisStore, StoreAdmin):
-    """A store that exists. Use `open_admin`."""
+    """A store in Redis that must exist already. Use `open_admin`."""
 
     async def open(self) -> None:
         async with self._calling():
-            known = await self._redis.get(f"{PREFIX}version")
+            version = await self._redis.get(f"{PREFIX}version")
             is_older = await self._redis.exists(MIGRATING)
-        if known is None:
+        if version is None:
             raise StoreMissing(
                 f"There is no store at {self._address}; name the bot's Redis and its database in"
                 " SLACK_BOT_STORE__URL, or start the bot, which begins one."
             )
-        refuse_newer(int(known), self._address)
-        if int(known) < VERSION or is_older:
+        refuse_newer(int(version), self._address)
+        if int(version) < VERSION or is_older:
             raise StoreOutdated(
-                f"The store {self._address} was written by an older version of the bot (format {known}, this"
-                f" one writes {VERSION}); start the bot once, which brings it up to date."
+                f"The store {self._address} was written by an older version of the bot (format {version},"
+                f" this one writes {VERSION}); start the bot once, which brings it up to date."
             )
 
     async def close(self) -> None:
-        """It is no replica: there is nothing to leave to others."""
+        """Close the connection. This is no replica, so it has no leases to give up."""
         await self._redis.aclose()
 
     async def summary(self) -> StoreSummary:
@@ -69,31 +69,31 @@ class RedisAdmin(RedisStore, StoreAdmin):
 
     async def _turn_keys(self) -> list[str]:
         async with self._calling():
-            found = [
+            keys = [
                 key
                 for kind in (f"{PREFIX}ended", _UNFINISHED)
                 for key in await self._redis.zrange(kind, 0, -1)
             ]
-        return [f"{PREFIX}turn:{key}" for key in found]
+        return [f"{PREFIX}turn:{key}" for key in keys]
 
     async def count(self, collection: Collection[R]) -> Count:
         return Count(collection.name, len(await self.record_names(collection)))
 
     async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
-        own = []
+        keys = []
         async for _, data in self._of_each("HGET", await self._turn_keys(), "data"):
             if data is not None and _is_of(turn := TURN.validate_json(data), user, team):
-                own.append(turn.key)
-        return sorted(await self._turns(own), key=lambda turn: turn.accepted_at)
+                keys.append(turn.key)
+        return sorted(await self._turns(keys), key=lambda turn: turn.accepted_at)
 
     async def erase_turns(self, user: str, team: str | None) -> tuple[int, list[str]]:
-        turns, left = await self.turns_of(user, team), list[str]()
+        turns, running = await self.turns_of(user, team), list[str]()
         for some in _batches([turn.key for turn in turns], _ERASED_AT_ONCE):
-            left += await self._run("erase", turns=some, dedupe_age=self._ages.dedupe)
-        return len(turns) - len(left), left
+            running += await self._run("erase", turns=some, dedupe_age=self._ages.dedupe)
+        return len(turns) - len(running), running
 
     async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
-        """Where turns run in its thread it is left, since they would write it back."""
+        """Erase a person from a record, unless a turn runs in its thread: that turn would write it again."""
         name = record_key(collection, key)
 
         async def erase(pipeline: Any) -> list[str] | None:
@@ -105,20 +105,20 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 await pipeline.watch(_thread_key(thread))
             if running := await _running_in(pipeline, thread) if thread is not None else []:
                 return running
-            left = collection.without(record, user)
-            if left == record:
+            remainder = collection.without(record, user)
+            if remainder == record:
                 return list(key)
             pipeline.multi()
-            if left is None:
+            if remainder is None:
                 queue_removal(pipeline, collection, key)
             else:
-                pipeline.set(name, write(collection, left), keepttl=True)
+                pipeline.set(name, write(collection, remainder), keepttl=True)
             return None
 
         return await self.transact(erase, name)
 
     async def finish_erasure(self, user: str, team: str | None) -> None:
-        """Signals where no turn runs are only left over."""
+        """Delete the person's signals, which stay in an inbox if no turn runs in their thread."""
         for inbox in await self.names(f"{PREFIX}inbox:*"):
             async with self._calling():
                 entries = await self._redis.xrange(inbox)
@@ -135,24 +135,24 @@ class RedisAdmin(RedisStore, StoreAdmin):
         )
 
     async def _of_each(
-        self, command: str, names: Sequence[str], *words: str
+        self, command: str, keys: Sequence[str], *words: str
     ) -> AsyncIterator[tuple[str, Any]]:
-        """Each key with what `command` says of it."""
-        for some in _batches(names, _AT_ONCE):
+        """Each key with the result of `command` for it."""
+        for batch in _batches(keys, _AT_ONCE):
             async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
-                for name in some:
-                    pipeline.execute_command(command, name, *words)
+                for key in batch:
+                    pipeline.execute_command(command, key, *words)
                 answers = await pipeline.execute()
-            for each in zip(some, answers, strict=True):
+            for each in zip(batch, answers, strict=True):
                 yield each
 
 
-def _batches(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    return (names[at : at + size] for at in range(0, len(names), size))
+def _batches(keys: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (keys[at : at + size] for at in range(0, len(keys), size))
 
 
 async def _running_in(redis: Any, thread: ThreadKey) -> list[str]:
-    """The keys of the turns of a thread that have not ended."""
+    """The keys of a thread's turns that have not ended."""
     keys = list(await redis.smembers(_thread_key(thread)))
     places = await redis.zmscore(_UNFINISHED, keys) if keys else []
     return [key for key, place in zip(keys, places, strict=True) if place is not None]
@@ -166,10 +166,10 @@ def _is_of(turn: TurnRecord, user: str, team: str | None) -> bool:
     return turn.question.user == user and team in (None, turn.question.thread.team)
 
 
-def _counted(found: list[tuple[str, float]]) -> list[Count]:
-    """Of kinds, each with a time."""
-    times: Mapping[str, list[float]] = {kind: [] for kind, _ in sorted(found)}
-    for kind, at in found:
+def _counted(entries: list[tuple[str, float]]) -> list[Count]:
+    """Count the records of each kind. `found`: kind and time of each record."""
+    times: Mapping[str, list[float]] = {kind: [] for kind, _ in sorted(entries)}
+    for kind, at in entries:
         times[kind].append(at)
     return [Count(kind, len(each), min(each), max(each)) for kind, each in times.items()]
 

@@ -1,4 +1,4 @@
-"""Calls of Redis: each ends in time, and what fails is a StoreError that says the remedy."""
+"""Calls of Redis. Each has a time limit, and a failure becomes a StoreError that names the remedy."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -20,7 +20,10 @@ _T = TypeVar("_T")
 
 
 class RedisCalls:
-    """What all parts of a `RedisStore` call with. `patience`: seconds for each command."""
+    """The base of all parts of a `RedisStore`: it runs commands and scripts.
+
+    `patience` is the limit for one call in seconds. `outage` learns whether calls work.
+    """
 
     def __init__(self, redis: Redis, url: str, patience: float, outage: Calls) -> None:
         self._redis: Any = redis  # its hints allow for bytes
@@ -30,26 +33,27 @@ class RedisCalls:
         self._is_open = False
 
     def script(self, text: str) -> Any:
-        """A script for `call`."""
+        """Register a Lua script. The result is the first argument of `call`."""
         return self._redis.register_script(text)
 
     async def call(self, script: Any, keys: Sequence[str], args: Sequence[object]) -> Any:
-        """Run a script. Raises StoreError."""
+        """Run a script and return its result. Raises StoreError."""
         async with self._calling():
             return await script(keys=keys, args=args)
 
     async def transact(self, change: Callable[[Any], Awaitable[_T]], *keys: str) -> _T:
-        """What `change` gives, which gets a pipeline that watches `keys`; it is called again if one of them
-        has changed meanwhile. Raises StoreError.
+        """Run `change` with a pipeline that watches `keys`, and return its result.
+
+        If one of the keys changes meanwhile, `change` is called again. Raises StoreError.
         """
         async with self._calling():
-            given: _T = await self._redis.transaction(change, *keys, value_from_callable=True)
-            return given
+            result: _T = await self._redis.transaction(change, *keys, value_from_callable=True)
+            return result
 
     async def refuse_cluster(self) -> None:
-        """Raises StoreError where Redis is a node of a cluster, also of one that has all keys today.
+        """Raise StoreError if Redis is a node of a cluster, even if that node holds all keys today.
 
-        HELLO may be run by every user.
+        It asks with HELLO, which every user may run.
         """
         try:
             async with self._calling():
@@ -63,7 +67,7 @@ class RedisCalls:
 
     @asynccontextmanager
     async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
-        """`more` seconds are Redis' own."""
+        """Limit a call and turn its errors into StoreError. `more`: seconds that Redis itself may wait."""
         try:
             async with asyncio.timeout(self._patience + more), self._calls:
                 yield

@@ -1,6 +1,7 @@
-"""Collections in Redis: each record under its key as JSON, and sorted sets of the keys that are looked for.
+"""Collections in Redis: each record is JSON under its key, and sorted sets index records by thread and
+person.
 
-Redis removes what is old. A set of keys may hold some of records that are gone: who reads it leaves them out.
+Redis itself removes expired records. An index may still hold their keys, which readers skip.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from .adapters import read, write
 from .collection import (
     Ages,
     Change,
-    Changed,
     Collection,
     CollectionStore,
     KeptPerson,
     Key,
     R,
+    Revision,
     key_of,
     name_of,
 )
@@ -29,7 +30,7 @@ _AT_ONCE = 500  # keys in one round trip
 
 
 class RedisCollections(RedisCalls, CollectionStore):
-    """A part of `RedisStore`. `lease`: seconds; `_replica`: this process's name."""
+    """The collections of a `RedisStore`. `lease`: seconds; `_replica`: the name of this process."""
 
     collections: Sequence[Collection[Any]]
     _ages: Ages
@@ -40,18 +41,18 @@ class RedisCollections(RedisCalls, CollectionStore):
         async with self._calling():
             return record_of(collection, await self._redis.get(record_key(collection, key)))
 
-    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
         name = record_key(collection, key)
 
-        async def work(pipeline: Any) -> Changed[R]:
+        async def work(pipeline: Any) -> Revision[R]:
             before = record_of(collection, await pipeline.get(name))
             after = revise(before)
             pipeline.multi()
             if after is None:
-                return Changed(before, before)
+                return Revision(before, before)
             if after != before or collection.since is None:
                 queue_record(pipeline, collection, key, after, self.age_of(collection), now)
-            return Changed(before, after)
+            return Revision(before, after)
 
         return await self.transact(work, name)
 
@@ -67,13 +68,13 @@ class RedisCollections(RedisCalls, CollectionStore):
                 await pipeline.execute()
 
     async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
-        found = await self._in_set(collection, _of_thread(collection, thread))
-        there = [each for each in found if collection.thread_of(*each) == thread]
+        entries = await self._in_set(collection, _of_thread(collection, thread))
+        there = [each for each in entries if collection.thread_of(*each) == thread]
         return _in_order(collection, there)
 
     async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:
-        found = await self._in_set(collection, _of_person(collection, person))
-        return _in_order(collection, [each for each in found if person in collection.people_of(*each)])
+        entries = await self._in_set(collection, _of_person(collection, person))
+        return _in_order(collection, [each for each in entries if person in collection.people_of(*each)])
 
     async def _in_set(self, collection: Collection[R], name: str) -> list[tuple[Key, R]]:
         async with self._calling():
@@ -89,11 +90,11 @@ class RedisCollections(RedisCalls, CollectionStore):
         name = _due(collection)
         async with self._calling():
             names = await self._redis.zrangebyscore(name, "-inf", now, start=0, num=most)
-            found = dict(await self._read(collection, names))
-            gone = [each for each in names if key_of(each) not in found]
-            if gone:  # they were erased
-                await self._redis.zrem(name, *gone)
-        return [found[key] for each in names if (key := key_of(each)) in found]
+            records = dict(await self._read(collection, names))
+            erased_names = [each for each in names if key_of(each) not in records]
+            if erased_names:  # they were erased
+                await self._redis.zrem(name, *erased_names)
+        return [records[key] for each in names if (key := key_of(each)) in records]
 
     async def hold(self, collection: Collection[R], key: Key) -> bool:
         name, lease = f"{PREFIX}hold:{collection.name}:{name_of(key)}", round(self.lease * 1000)
@@ -106,28 +107,28 @@ class RedisCollections(RedisCalls, CollectionStore):
             return bool(is_held)
 
     async def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
-        """All of a collection, in the order of their keys."""
+        """All records of a collection, in the order of their keys. Raises StoreError."""
         names = await self.record_names(collection)
         for at in range(0, len(names), _AT_ONCE):
             async with self._calling():
-                found = await self._read(collection, names[at : at + _AT_ONCE])
-            for each in found:
+                entries = await self._read(collection, names[at : at + _AT_ONCE])
+            for each in entries:
                 yield each
 
     async def record_names(self, collection: Collection[Any]) -> list[str]:
-        """The keys of all records, as text."""
+        """The keys of all records as text (`name_of`). Raises StoreError."""
         start = record_key(collection, ()).removesuffix(name_of(()))
         return [name.removeprefix(start) for name in await self.names(f"{start}*")]
 
     async def names(self, pattern: str) -> list[str]:
-        """All keys of Redis that match, in order."""
-        found, cursor = set[str](), 0  # one may come twice
+        """All keys of Redis that match the pattern, sorted. Raises StoreError."""
+        matches, cursor = set[str](), 0  # one may come twice
         while True:
             async with self._calling():
-                cursor, some = await self._redis.scan(cursor, match=pattern, count=_AT_ONCE)
-            found.update(some)
+                cursor, page = await self._redis.scan(cursor, match=pattern, count=_AT_ONCE)
+            matches.update(page)
             if not cursor:
-                return sorted(found)
+                return sorted(matches)
 
     async def delete(self, *names: str) -> None:
         """Remove keys of Redis. Raises StoreError."""
@@ -137,29 +138,32 @@ class RedisCollections(RedisCalls, CollectionStore):
 
 
 def record_key(collection: Collection[Any], key: Key) -> str:
-    """Names a record in Redis."""
+    """The key of a record in Redis."""
     return f"{PREFIX}record:{collection.name}:{name_of(key)}"
 
 
 def record_of(collection: Collection[R], stored: str | None) -> R | None:
-    """The record in a value of Redis."""
+    """Read a record from a value of Redis. Raises ValueError."""
     return None if stored is None else read(collection, stored)
 
 
 def queue_record(
     pipeline: Any, collection: Collection[R], key: Key, record: R, age: float | None, now: float
 ) -> None:
-    """Queue what stores a record in its place. `age`: seconds for which it is kept."""
+    """Add the commands that store a record and its index entries to `pipeline`.
+
+    `age`: seconds for which the record is kept; None: for ever. `now`: seconds since 1970.
+    """
     since = collection.since(record) if collection.since is not None else now
-    left = None if age is None or since is None else _milliseconds(age - (now - since))
-    pipeline.set(record_key(collection, key), write(collection, record), px=left)
+    milliseconds = None if age is None or since is None else _milliseconds(age - (now - since))
+    pipeline.set(record_key(collection, key), write(collection, record), px=milliseconds)
     queue_indices(pipeline, collection, key, record, age, now)
 
 
 def queue_indices(
     pipeline: Any, collection: Collection[R], key: Key, record: R, age: float | None, now: float
 ) -> None:
-    """Queue what finds a record."""
+    """Add the commands that write a record's index entries to `pipeline`."""
     name = name_of(key)
     for index in _indices(collection, key, record):
         pipeline.zadd(index, {name: now})
@@ -173,7 +177,7 @@ def queue_indices(
 
 
 def queue_removal(pipeline: Any, collection: Collection[Any], key: Key) -> None:
-    """Queue what removes a record."""
+    """Add the commands that remove a record to `pipeline`."""
     pipeline.delete(record_key(collection, key))
     if collection.due is not None:
         pipeline.zrem(_due(collection), name_of(key))
@@ -193,8 +197,8 @@ def _indices(collection: Collection[R], key: Key, record: R) -> list[str]:
     return names if thread is None else [*names, _of_thread(collection, thread)]
 
 
-def _in_order(collection: Collection[R], found: list[tuple[Key, R]]) -> list[R]:
-    return [record for _, record in sorted(found, key=lambda each: collection.order(*each))]
+def _in_order(collection: Collection[R], entries: list[tuple[Key, R]]) -> list[R]:
+    return [record for _, record in sorted(entries, key=lambda each: collection.order(*each))]
 
 
 def _of_thread(collection: Collection[Any], thread: ThreadKey) -> str:

@@ -1,4 +1,4 @@
-"""The address of a Redis becomes a client."""
+"""Makes a Redis client from the address of the store."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,11 +15,12 @@ from ..errors import SettingsError
 
 
 def connect(url: str) -> Redis:
-    """A client for `url`; nothing is sent, and each call needs a limit of its own. Raises SettingsError.
+    """Make a client for `url`. Nothing is sent yet. Raises SettingsError if the address cannot be read.
 
-    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. It begins with
-    no words that can be left out: with them, a slow Redis has no time to answer the first call. With limits
-    of redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
+    The client sets no time limits, so each call needs one (`RedisCalls`): with the limits of redis-py,
+    `asyncio.wait_for` of Python 3.11 now and then loses a cancellation. If Redis has closed an idle
+    connection, the client connects again once. Optional commands at the start of a connection are switched
+    off, because a slow Redis would spend the time of the first call on them.
     """
     try:
         _check_database(url)
@@ -42,16 +43,16 @@ def connect(url: str) -> Redis:
 
 
 def _check_database(url: str) -> None:
-    """Raises ValueError for a database that redis-py would read as 0."""
+    """Raise ValueError for a database that is not a number: redis-py would use database 0."""
     database = urlsplit(url).path.strip("/")
     if database and not (database.isascii() and database.isdigit()):
         raise ValueError(f"the database {database!r} is not a number")
 
 
 def _check_options(redis: Redis) -> None:
-    """Raises ValueError for what stands behind the address's question mark and has no effect, or a bad one.
+    """Raise ValueError for an option behind the `?` of the address that is unknown, has no effect or is bad.
 
-    redis-py would tell of it with the first call, as a TypeError.
+    redis-py would fail at the first call only, with a TypeError.
     """
     pool = redis.connection_pool
     try:
@@ -71,7 +72,7 @@ def _check_options(redis: Redis) -> None:
 
 
 def _check_files(options: Mapping[str, object]) -> None:
-    """Raises ValueError. The error of `ssl` does not name the file."""
+    """Raise ValueError for a file that does not exist. The error of `ssl` does not name the file."""
     for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile"):
         path = options.get(name)
         if path is not None and not Path(str(path)).is_file():

@@ -1,4 +1,4 @@
-"""What an error of Redis means for who runs the bot, and what mends it."""
+"""What an error of Redis means for the operator, and the remedy."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from .redis_format import PREFIX
 RIGHTS = (
     f"~{PREFIX}* +@read +@write +@transaction +@scripting +@connection -@dangerous +time +info +config|get"
 )
-"""What the bot's user needs, in the words of ACL SETUSER. The last two only tell how Redis is set up."""
+"""The rights that the bot's user needs, in the syntax of ACL SETUSER. INFO and CONFIG GET only show the
+setup.
+"""
 IS_CLUSTER = (
     "it is a node of a Redis Cluster, which moves keys between its nodes",
     "name a Redis that is one server (cluster-enabled no): it may have replicas",
 )
-"""The problem and its remedy."""
+"""The problem and the remedy."""
 
 _OTHERWISE = "check the address, and whether Redis runs"
 _OF_USER = f"give it {RIGHTS}"
@@ -80,25 +82,25 @@ _CLOSED = re.compile(r"closed|reset|lost|broken pipe", re.IGNORECASE)
 
 
 def explain(error: Exception, url: str, *, is_open: bool) -> tuple[str, str]:
-    """The problem and its remedy, each without a full stop. `is_open`: the address has worked before."""
+    """The problem and the remedy, each without a full stop. `is_open`: the address has worked before."""
     for classes, explanation in _CLASSES:
         if isinstance(error, classes):
             return explanation
-    said = str(error).rstrip(".")
+    message = str(error).rstrip(".")
     for words, explanation in _WORDS:
-        if words in said:
+        if words in message:
             return explanation
     if isinstance(error, AuthenticationError):
-        return _login(error.status_code, said)
-    if isinstance(error, NoPermissionError) or _IN_SCRIPT.search(said):
-        return forbidden([said])
-    return _connection(error, url, said, is_open=is_open) or (said or "no answer in time", _OTHERWISE)
+        return _login(error.status_code, message)
+    if isinstance(error, NoPermissionError) or _IN_SCRIPT.search(message):
+        return forbidden([message])
+    return _connection(error, url, message, is_open=is_open) or (message or "no answer in time", _OTHERWISE)
 
 
-def _login(code: str | None, said: str) -> tuple[str, str]:
+def _login(code: str | None, message: str) -> tuple[str, str]:
     if code == "NOAUTH":
         return "it wants a password", "write redis://:PASSWORD@host, or redis://USER:PASSWORD@host"
-    if "without any password" in said or "no password is set" in said:
+    if "without any password" in message or "no password is set" in message:
         problem = "the address has a password, and Redis has none for its default user"
         return problem, "take the password out of the address, or name the user, or set requirepass in Redis"
     return (
@@ -108,25 +110,25 @@ def _login(code: str | None, said: str) -> tuple[str, str]:
 
 
 def forbidden(refusals: Iterable[str]) -> tuple[str, str]:
-    """What the user of the address may not do, in the words of Redis. The problem and its remedy."""
+    """The problem and the remedy when the user lacks rights. `refusals`: the error texts of Redis."""
     commands, has_keys = list[str](), False
-    for said in refusals:
-        command = re.search(r"'([\w|]+)'", said)
-        if command is None and "run this command" in said:
+    for refusal in refusals:
+        command = re.search(r"'([\w|]+)'", refusal)
+        if command is None and "run this command" in refusal:
             commands.append("a command of the bot's scripts (slack-bot doctor names it)")
         elif command is None:
             has_keys = True
         elif (name := command.group(1).upper().replace("|", " ")) not in commands:
             commands.append(name)
-    lacking = [f"run {', '.join(commands)}"] if commands else []
+    missing_rights = [f"run {', '.join(commands)}"] if commands else []
     if has_keys:
-        lacking.append(f"use the keys {PREFIX}*")
+        missing_rights.append(f"use the keys {PREFIX}*")
     remedy = f"{_OF_USER}, or choose database 0" if commands == ["SELECT"] else _OF_USER
-    return f"its user may not {', and may not '.join(lacking)}", remedy
+    return f"its user may not {', and may not '.join(missing_rights)}", remedy
 
 
-def _connection(error: Exception, url: str, said: str, *, is_open: bool) -> tuple[str, str] | None:
-    """Why there is no connection; None where that is not known."""
+def _connection(error: Exception, url: str, message: str, *, is_open: bool) -> tuple[str, str] | None:
+    """Explain why there is no connection; None if that is not known."""
     host = urlsplit(url).hostname
     for cause in _causes(error):
         if (explanation := _of_system(cause, host)) is not None:
@@ -134,7 +136,7 @@ def _connection(error: Exception, url: str, said: str, *, is_open: bool) -> tupl
     is_tls = url.startswith("rediss:")
     if is_open:
         return None
-    if isinstance(error, RedisConnectionError | ConnectionResetError) and _CLOSED.search(said):
+    if isinstance(error, RedisConnectionError | ConnectionResetError) and _CLOSED.search(message):
         if is_tls:
             return _WANTS_CERTIFICATE
         return "it ends the connection at once", "if it wants TLS, write rediss://; if not, see its log"
@@ -158,19 +160,19 @@ def _of_system(cause: BaseException, host: str | None) -> tuple[str, str] | None
 
 
 def _certificate(error: ssl.SSLCertVerificationError, host: str | None) -> tuple[str, str]:
-    said = error.verify_message
+    reason = error.verify_message
     if error.verify_code in _HOST_MISMATCH:
         return f"its certificate is not for {host}", "write the host that the certificate names"
     if error.verify_code == _EXPIRED:
         return "its certificate has expired", "give Redis a new one"
     return (
-        f"its certificate is not trusted here ({said})",
+        f"its certificate is not trusted here ({reason})",
         "name its authority's certificate in SSL_CERT_FILE, or with ?ssl_ca_certs=FILE behind the address",
     )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and those that led to it: redis-py keeps the system's in `__context__`."""
+    """The error and its causes: redis-py keeps the error of the system in `__context__`."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

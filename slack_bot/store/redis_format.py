@@ -1,4 +1,4 @@
-"""What things are called in Redis, and how they are written there (`turns.lua` lists the keys)."""
+"""The names of keys in Redis and the format of their values (`turns.lua` lists the keys)."""
 
 import json
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 
 
 def json_of(turn: TurnRecord) -> str:
-    """Without its messages and the secrets in it."""
+    """Write a turn as JSON, without its messages and its secrets."""
     return TURN.dump_json(turn, exclude=APART).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:
-    """The turn of a hash."""
+    """Read a turn, with its messages, from the fields of its hash. Raises ValueError."""
     messages = (MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
     return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
 
 
 def name_of(thread: ThreadKey) -> str:
-    """As part of a key."""
+    """The thread as a part of a key."""
     return json.dumps(thread.parts)
 
 
@@ -35,13 +35,13 @@ def thread_of(name: str) -> ThreadKey:
 
 
 def signal_of(text: str) -> Signal:
-    """From an inbox."""
-    known = json.loads(text)
-    thread, values = thread_of(known["thread"]), known["values"] or {}
-    return Signal(thread, known["kind"], values, known.get("version", SIGNALS))
+    """Read a signal from an entry of an inbox. Raises ValueError."""
+    fields = json.loads(text)
+    thread, values = thread_of(fields["thread"]), fields["values"] or {}
+    return Signal(thread, fields["kind"], values, fields.get("version", SIGNALS))
 
 
 def without_password(url: str) -> str:
-    """The address, as it may be logged."""
+    """The address for log lines: scheme, host and port only."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

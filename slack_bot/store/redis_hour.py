@@ -1,4 +1,4 @@
-"""The questions of the last hour, counted for all replicas together."""
+"""Counts the questions of the last hour in Redis, for all replicas together."""
 
 from collections.abc import Mapping
 
@@ -31,18 +31,22 @@ if #waits == 0 then
 end
 return waits
 """
-"""By Redis' clock. What is not asked for an hour is gone."""
+"""Uses the clock of Redis. A subject without a question for an hour has no key."""
 
 
 class RedisHour:
-    """The count of a `RedisStore`."""
+    """The `HourCounts` (`inbound/access.py`) of a bot whose store is Redis."""
 
     def __init__(self, store: Store) -> None:
         assert isinstance(store, RedisStore), "only Redis is shared"
         self._store, self._script = store, store.script(_TAKE)
 
     async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
-        """See `HourCounts` of `inbound.access`. Raises StoreError."""
+        """Count one question for each subject if no limit is reached.
+
+        Returns, for each subject that is over its limit, the seconds until it may ask again; empty if the
+        question was counted. The same `key` counts once. Raises StoreError.
+        """
         subjects = {f"{PREFIX}hour:{subject}": subject for subject in limits}
         args = [key, _HOUR, *limits.values()]
         waits = await self._store.call(self._script, list(subjects), args)

@@ -1,7 +1,8 @@
-"""Format 1 of Redis becomes format 2: what had ways of its own beside the turns becomes records.
+"""Turns format 1 of the store in Redis into format 2, in which everything but turns is a record of a
+collection.
 
-Each key is moved in one step, and `migrating` stands there until all are: a process that is killed leaves the
-rest to the next one, and two at once do not disturb each other.
+Each key is moved in one transaction. The key `migrating` exists until all are moved. So a process that is
+killed leaves the rest to the next one, and two processes may move keys at the same time.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from .redis_format import PREFIX
 _log = logging.getLogger(__name__)
 
 MIGRATING = f"{PREFIX}migrating"
-"""The older format, as long as something of it is left."""
+"""The key that holds the older format's version, as long as keys of that format may be left."""
 _Records: TypeAlias = Iterator[tuple[Key, str]]
-"""Keys of records, and their JSON."""
+"""The keys of records, each with its JSON."""
 _AT_ONCE, _TOLD = 50, 10_000
 _LEFT_OVER = (
     "forms:*",
@@ -33,13 +34,13 @@ _LEFT_OVER = (
     "outbound_ended",
     "outbound_lease:*",
 )
-"""What found records in format 1."""
+"""Indices of format 1, which are deleted at the end."""
 
 
 def _conversation(name: str, stored: str) -> _Records:
     context_id, waits, *heard = json.loads(stored)
-    known = {"context_id": context_id, "waits": waits, "heard": heard[0] if heard else []}
-    yield tuple(json.loads(name)), json.dumps(known)
+    context = {"context_id": context_id, "waits": waits, "heard": heard[0] if heard else []}
+    yield tuple(json.loads(name)), json.dumps(context)
 
 
 def _thread(name: str, stored: str) -> _Records:
@@ -55,16 +56,16 @@ def _profile(name: str, stored: Mapping[str, str]) -> _Records:
 
 
 def _feedback(name: str, stored: Mapping[str, str]) -> _Records:
-    for user, said in stored.items():
-        if said.startswith("["):  # the oldest wrote the value and its time alone
-            value, at = json.loads(said)
-            said = json.dumps({"turn": name, "user": user, "value": value, "at": at})
-        yield (name, user), said
+    for user, text in stored.items():
+        if text.startswith("["):  # the oldest wrote the value and its time alone
+            value, at = json.loads(text)
+            text = json.dumps({"turn": name, "user": user, "value": value, "at": at})
+        yield (name, user), text
 
 
 def _overheard(name: str, stored: list[str]) -> _Records:
-    for said in stored:
-        yield (*json.loads(name), json.loads(said)["ts"]), said
+    for text in stored:
+        yield (*json.loads(name), json.loads(text)["ts"]), text
 
 
 def _get(redis: Any, name: str) -> Awaitable[Any]:
@@ -89,28 +90,30 @@ _KINDS: Mapping[str, _Kind] = {
     "feedback": ("feedback", _table, _feedback),
     "overheard": ("overheard", _list, _overheard),
 }
-"""Kinds of keys in format 1: the collection, how they are read, and the records in them."""
+"""For each kind of key in format 1: its collection, how to read a key, and how to get records from its
+value.
+"""
 
 
 async def migrate(store: RedisCollections, now: float) -> None:
-    """Move all that is left of format 1. Raises StoreError."""
+    """Move all keys of format 1 to format 2. Raises StoreError."""
     number = 0
-    for old, (name, read, records) in _KINDS.items():
+    for kind, (name, read, records) in _KINDS.items():
         collection = next((each for each in store.collections if each.name == name), None)
         if collection is None:  # its feature was taken out
             continue
-        start = f"{PREFIX}{old}:"
-        keys = await store.names(f"{start}*")
-        for at in range(0, len(keys), _AT_ONCE):
+        prefix = f"{PREFIX}{kind}:"
+        keys = await store.names(f"{prefix}*")
+        for start_index in range(0, len(keys), _AT_ONCE):
             moving = (
-                store.transact(_moving(store, collection, key, (start, read, records), now), key)
-                for key in keys[at : at + _AT_ONCE]
+                store.transact(_moving(store, collection, key, (prefix, read, records), now), key)
+                for key in keys[start_index : start_index + _AT_ONCE]
             )
             for result in await asyncio.gather(*moving, return_exceptions=True):
                 if result is not None:
                     raise result
-            number += len(keys[at : at + _AT_ONCE])
-            if at // _TOLD != (at + _AT_ONCE) // _TOLD:
+            number += len(keys[start_index : start_index + _AT_ONCE])
+            if start_index // _TOLD != (start_index + _AT_ONCE) // _TOLD:
                 _log.info("the store is brought to its new format: %d keys moved so far", number)
     for pattern in _LEFT_OVER:
         await store.delete(*await store.names(f"{PREFIX}{pattern}"))
@@ -119,23 +122,27 @@ async def migrate(store: RedisCollections, now: float) -> None:
 
 
 def _moving(
-    store: RedisCollections, collection: Collection[Any], key: str, old: tuple[str, Any, Any], now: float
+    store: RedisCollections, collection: Collection[Any], key: str, kind: tuple[str, Any, Any], now: float
 ) -> Callable[[Any], Awaitable[None]]:
-    """What moves one key, in a transaction that watches it. Its records live as long as it would have."""
-    start, read, records = old
+    """A function that moves one key, for a transaction that watches it. The records expire when the key would
+    have.
+    """
+    prefix, read, records = kind
 
     async def move(pipeline: Any) -> None:
-        stored, left = await read(pipeline, key), await pipeline.pttl(key)
+        stored, milliseconds = await read(pipeline, key), await pipeline.pttl(key)
         pipeline.multi()
-        for named, text in records(key.removeprefix(start), stored) if stored else ():
+        for parts, text in records(key.removeprefix(prefix), stored) if stored else ():
             record, age = read_record(collection, text), store.age_of(collection)
-            if left > 0 or age is None:
+            if milliseconds > 0 or age is None:
                 pipeline.set(
-                    record_key(collection, named), write(collection, record), px=max(left, 0) or None
+                    record_key(collection, parts),
+                    write(collection, record),
+                    px=max(milliseconds, 0) or None,
                 )
-                queue_indices(pipeline, collection, named, record, age, now)
+                queue_indices(pipeline, collection, parts, record, age, now)
             else:
-                queue_record(pipeline, collection, named, record, age, now)
+                queue_record(pipeline, collection, parts, record, age, now)
         pipeline.delete(key)
 
     return move

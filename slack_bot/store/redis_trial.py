@@ -1,6 +1,7 @@
-"""Tries all that the bot asks of a Redis, on keys of its own, which it removes.
+"""Tries every command that the bot uses in a Redis, on keys of its own, and removes these.
 
-What a user may do (ACL) shows only when it is done: each command is sent once, and then the script.
+Whether Redis lets a user (ACL) run a command shows only when it is run. So each command is sent once, and
+then each action of the script.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ _OF_A_TURN = (
     *("version", "alive", "queue", "accepted", "unfinished", "ended", "threads", "latest", "push", "left"),
     *("turn:one", "events:one", "thread:here", "lease:here", "fence:here", "inbox:trial"),
 )
-"""What `turns.lua` writes for the turn `one` in the thread `here` of the replica `trial`."""
+"""The keys that `turns.lua` writes for the turn `one` in the thread `here` of the replica `trial`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedisFacts:
-    """What Redis says of itself. `seconds`: until it had answered one call.
+    """What Redis says of itself. `seconds`: how long one call took.
 
-    `configuration`: by the names of redis.conf, as far as the user may know it; and `rdb_last_bgsave_status`.
+    `configuration`: settings by their names in redis.conf, as far as the user may read them, and
+    `rdb_last_bgsave_status`.
     """
 
     seconds: float
@@ -46,10 +48,10 @@ class RedisFacts:
 
 
 class RedisTrial(RedisCalls):
-    """A client that is no replica. Use `redis_trial`."""
+    """A client that tries Redis and is no replica. Use `redis_trial`."""
 
     async def facts(self, clock: Clock) -> RedisFacts:
-        """Raises StoreError if Redis cannot be reached, or is a node of a cluster."""
+        """Read the facts. Raises StoreError if Redis cannot be reached or is a node of a cluster."""
         await self.refuse_cluster()  # connects
         began = clock.monotonic()
         await self.refuse_cluster()
@@ -57,31 +59,35 @@ class RedisTrial(RedisCalls):
 
     async def _configuration(self) -> dict[str, str]:
         info = await self._if_allowed(self._redis.info())
-        known = {}
+        settings = {}
         if "aof_enabled" in info:
-            known["appendonly"] = "yes" if info["aof_enabled"] else "no"
+            settings["appendonly"] = "yes" if info["aof_enabled"] else "no"
         if "maxmemory_policy" in info:
-            known["maxmemory-policy"] = str(info["maxmemory_policy"])
+            settings["maxmemory-policy"] = str(info["maxmemory_policy"])
         if "rdb_last_bgsave_status" in info:
-            known["rdb_last_bgsave_status"] = str(info["rdb_last_bgsave_status"])
-        return known | await self._if_allowed(self._redis.config_get(*RISKS))
+            settings["rdb_last_bgsave_status"] = str(info["rdb_last_bgsave_status"])
+        return settings | await self._if_allowed(self._redis.config_get(*RISKS))
 
-    async def _if_allowed(self, work: Awaitable[Mapping[str, Any]]) -> dict[str, Any]:
-        """{} where Redis refuses it: hosted ones forbid CONFIG, and a user may lack the right to INFO."""
+    async def _if_allowed(self, reply: Awaitable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Await `work`; {} if Redis refuses it. Hosted ones forbid CONFIG, and a user may lack the right to
+        INFO.
+        """
         try:
-            return dict(await self.attempt(work))
+            return dict(await self.attempt(reply))
         except StoreError as error:
             if not isinstance(error.__cause__, ResponseError):
                 raise
             return {}
 
-    async def attempt(self, work: Awaitable[_T]) -> _T:
-        """What `work` gives. Raises StoreError."""
+    async def attempt(self, reply: Awaitable[_T]) -> _T:
+        """Await `work` as one call. Raises StoreError."""
         async with self._calling():
-            return await work
+            return await reply
 
     async def try_everything(self) -> None:
-        """Raises StoreError. Where the user lacks rights, it names all of them at once."""
+        """Run all commands and the whole script. Raises StoreError, which names all rights that the user
+        lacks.
+        """
         prefix = f"{trial_prefix()}:"
         try:
             await self._try_commands(prefix)
@@ -90,8 +96,8 @@ class RedisTrial(RedisCalls):
             names = [f"{prefix}{name}" for name in (*_KINDS, *_OF_A_TURN)]
             await self._if_allowed(self._delete(names))
 
-    async def _delete(self, names: list[str]) -> Mapping[str, Any]:
-        return {"deleted": await self._redis.delete(*names)}
+    async def _delete(self, keys: list[str]) -> Mapping[str, Any]:
+        return {"deleted": await self._redis.delete(*keys)}
 
     async def _try_commands(self, prefix: str) -> None:
         async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
@@ -113,7 +119,7 @@ class RedisTrial(RedisCalls):
         await self.transact(change, f"{prefix}string")
 
     async def _try_turn(self, prefix: str) -> None:
-        """The life of a turn, from its acceptance to its removal."""
+        """Run the life of a turn, from its acceptance to its removal."""
         script = self.script(turns_source())
         lease, one, here = 10_000, {"key": "one"}, {"thread": "here"}
         always = {"replica": "trial", "lease": lease, "calm": 0, "version": VERSION}
@@ -139,13 +145,15 @@ class RedisTrial(RedisCalls):
 
 
 def trial_prefix() -> str:
-    """Of keys that only this trial has, among those that the bot's user may use."""
+    """A prefix of keys for this trial only, inside the keys that the bot's user may use."""
     return f"{PREFIX}doctor:{uuid.uuid4().hex}"
 
 
 @asynccontextmanager
 async def redis_trial(url: str, patience: float) -> AsyncIterator[RedisTrial]:
-    """`patience`: seconds for each step. Raises SettingsError for an address that cannot be read."""
+    """A client for a trial. `patience`: seconds for each step. Raises SettingsError if the address cannot be
+    read.
+    """
     redis = connect(url)
     try:
         yield RedisTrial(redis, url, patience, Outage())
@@ -158,7 +166,7 @@ async def _raise(error: Exception) -> None:
 
 
 def _commands(prefix: str) -> Iterator[_Command]:
-    """Every command of the bot, beside those of a transaction and of the connection."""
+    """Every command of the bot, except those of transactions and of the connection."""
     string, number, table, group, ranked, items, stream = (f"{prefix}{kind}" for kind in _KINDS)
     yield from (("TIME",), ("SCAN", 0, "MATCH", string, "COUNT", 1), ("EXISTS", string))
     yield from (("SET", string, "", "EX", _KEPT), ("GET", string))

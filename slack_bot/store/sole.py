@@ -1,4 +1,4 @@
-"""PURE. A store of one process: it holds every thread, and there is nobody to tell anything."""
+"""PURE. The part of a store with one process: it holds every thread and has no other process to signal."""
 
 from collections.abc import Set as AbstractSet
 
@@ -8,7 +8,9 @@ from .contracts import ReplicaStore, Signal, TurnStore
 
 
 class SoleProcess(TurnStore, ReplicaStore):
-    """What is left by an earlier process is there for the first who asks."""
+    """Implements `ReplicaStore` for one process. The first call of `left` returns what an earlier process
+    left.
+    """
 
     lease = 0.0
     _has_asked = False
@@ -19,9 +21,9 @@ class SoleProcess(TurnStore, ReplicaStore):
     async def left(self) -> list[TurnRecord]:
         if self._has_asked:
             return []
-        left = await self.unfinished()
+        turns = await self.unfinished()
         self._has_asked = True
-        return left
+        return turns
 
     async def connected(self, gap: float, *, has_looked: bool = False) -> bool:
         return not has_looked

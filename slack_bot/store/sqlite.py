@@ -1,7 +1,7 @@
 """The store in one file: SQLite, no server, one process.
 
-`synchronous=FULL`: a question that was accepted is acknowledged to Slack, which will not send it again
-(delivery.md 8). The bot holds a lock beside the file as long as it runs.
+A question that was accepted is acknowledged to Slack, which will not send it again, so each write is on the
+disk when it returns (`synchronous=FULL`; delivery.md 8). The bot holds a lock beside the file while it runs.
 """
 
 import asyncio
@@ -31,7 +31,9 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _KEYS_AT_ONCE = 100
-"""SQLite copies every page that it changes to its journal: fewer keys need less free space."""
+"""Keys removed at once. SQLite copies each page that it changes to its journal: few keys need little free
+space.
+"""
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 
@@ -98,11 +100,11 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
                 for key, data in connection.execute(query, values).fetchall()
             ]
 
-        found = await self._run(work, reads=True)
+        rows = await self._run(work, reads=True)
         with as_store_errors(self._path):
             return [
                 replace(TURN.validate_json(data), messages=tuple(map(MESSAGE.validate_json, messages)))
-                for data, messages in found
+                for data, messages in rows
             ]
 
     async def watched(self, push_id: str) -> TurnRecord | None:
@@ -110,21 +112,21 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
         return next(iter(await self._turns(condition, push_id)), None)
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
-        found = await self._read(
+        rows = await self._read(
             "SELECT ts FROM messages JOIN turns ON turn = key WHERE team = ? AND channel = ? AND thread = ?",
             *thread.parts,
         )
-        return frozenset(ts for (ts,) in found)
+        return frozenset(ts for (ts,) in rows)
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
         # SQLite takes `data` from the row with the largest `accepted_at`
-        found = await self._read(
+        rows = await self._read(
             "SELECT team, channel, thread, json_extract(data, '$.question.ts'), max(accepted_at) AS latest"
             " FROM turns WHERE accepted_at >= ? AND data IS NOT NULL"
             " GROUP BY team, channel, thread ORDER BY latest DESC",
             since,
         )
-        return [(ThreadKey(team, channel, thread), ts) for team, channel, thread, ts, _ in found]
+        return [(ThreadKey(team, channel, thread), ts) for team, channel, thread, ts, _ in rows]
 
     async def remove_old(self, now: float) -> None:
         old = (
@@ -151,32 +153,35 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
         await self._run(lambda connection: connection.executemany(statement, rows))
 
     async def events(self, turn: str) -> list[KeptEvent]:
-        found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
-        return [KeptEvent(*each) for each in found]
+        rows = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
+        return [KeptEvent(*each) for each in rows]
 
 
 async def lock_file(path: Path, wait: float) -> int | None:
-    """The lock of the file at `path`. StoreError if another process holds it for `wait` seconds."""
+    """Lock the file at `path`; returns the descriptor of the lock, or None if opening the file will fail.
+
+    Raises StoreError if another process holds the lock for `wait` seconds, or if locks do not work there.
+    """
     if path == MEMORY or unusable(path):
         return None  # opening it says why
-    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
-    looks = max(1, round(wait / _LOCK_SECONDS))
-    for look in range(looks + 1):
+    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    attempts = max(1, round(wait / _LOCK_SECONDS))
+    for attempt in range(attempts + 1):
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return held
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
         except BlockingIOError:
-            if look == 0:
+            if attempt == 0:
                 _log.info("another process has the store open: waiting up to %g s for its end", wait)
-            if look < looks:
+            if attempt < attempts:
                 await asyncio.sleep(_LOCK_SECONDS)
         except OSError as error:
-            os.close(held)
+            os.close(descriptor)
             raise StoreError(
                 f"The file system of {path} cannot lock files ({error.strerror}); name a file on a local disk"
                 " in SLACK_BOT_STORE__URL."
             ) from error
-    os.close(held)
+    os.close(descriptor)
     raise StoreInUse(
         f"Another process has the store {path} open, and did not end within {wait:g} s: stop it, or name"
         " another file in SLACK_BOT_STORE__URL."
@@ -184,9 +189,9 @@ async def lock_file(path: Path, wait: float) -> int | None:
 
 
 def file_of(url: str) -> Path:
-    """The file that `url` names, or SQLite's name for none.
+    """The file that `url` names, or `MEMORY`.
 
-    SettingsError for a directory, and where this process may not look.
+    Raises SettingsError if it is a directory, or if this process may not look there.
     """
     if url == "memory://":
         return MEMORY
@@ -214,9 +219,10 @@ async def open_sqlite(
     collections: Sequence[Collection[Any]] = (),
     is_guest: bool = False,
 ) -> SqliteStore:
-    """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError.
+    """Open or create the file at `path`. Raises StoreError.
 
-    `is_guest`: another process holds it. Of `collections` old records are removed.
+    `lock` is closed with the store. `is_guest`: another process holds the file. `collections`: those whose
+    old records are removed.
     """
     store = SqliteStore(path, ages, collections, lock)
     async with AsyncExitStack() as on_failure:

@@ -1,6 +1,6 @@
-"""The store in one file, for an operator: look into it, copy it, give out or erase what it holds of a person.
+"""The SQLite store for an operator: show it, copy it, export or erase a person's data.
 
-The bot may go on with it: SQLite's write-ahead log lets another process read, and write for a moment.
+The bot may run meanwhile: SQLite's write-ahead log lets another process read, and write for a moment.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RUNNING = "ended_at IS NULL AND data IS NOT NULL"
 
 
 class SqliteAdmin(SqliteStore, StoreAdmin):
-    """A file that exists. Use `open_admin`."""
+    """A SQLite store that must exist already. Use `open_admin`."""
 
     def _prepare_file(self) -> None:
         if problem := unusable(self._path):
@@ -65,13 +65,13 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         return StoreSummary(str(self._path), VERSION, size, tuple(counts), tuple(await self.unfinished()))
 
     async def keys(self) -> list[str]:
-        found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
-        return [key for (key,) in found]
+        rows = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
+        return [key for (key,) in rows]
 
     async def count(self, collection: Collection[R]) -> Count:
         query = "SELECT count(*), min(at), max(at) FROM records WHERE collection = ?"
-        (found,) = await self._read(query, collection.name)
-        return Count(collection.name, *found)
+        (row,) = await self._read(query, collection.name)
+        return Count(collection.name, *row)
 
     async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
         return await self._turns(_OF_PERSON, user, team)
@@ -83,7 +83,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         return await self._run(lambda connection: _erase_record(connection, collection, key, user))
 
     async def finish_erasure(self, user: str, team: str | None) -> None:
-        """What was erased is in the log until the log is moved to the file."""
+        """Empty the write-ahead log, which still holds what was erased."""
 
         def truncate(connection: sqlite3.Connection) -> None:  # no transaction may be open
             with as_store_errors(self._path):
@@ -92,7 +92,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         await self._in_thread(truncate)
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
-        """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""
+        """Write a copy that shows one moment and that only this user may read. Raises StoreError."""
         await self._in_thread(lambda opened: _copy(opened, self._path, target, overwrite=overwrite))
 
 
@@ -118,15 +118,15 @@ def _erase_record(
     thread = collection.thread_of_turns(key, record)
     if running := _running_in(connection, thread) if thread is not None else []:
         return running
-    left = collection.without(record, user)
-    if left == record:
+    remainder = collection.without(record, user)
+    if remainder == record:
         return list(key)
-    if left is None:
+    if remainder is None:
         drop(connection, collection, key)
     else:
-        known = "SELECT at FROM records WHERE collection = ? AND key = ?"
-        (at,) = connection.execute(known, (collection.name, name_of(key))).fetchone()
-        put(connection, collection, key, left, at)
+        query = "SELECT at FROM records WHERE collection = ? AND key = ?"
+        (at,) = connection.execute(query, (collection.name, name_of(key))).fetchone()
+        put(connection, collection, key, remainder, at)
     return None
 
 
@@ -135,7 +135,7 @@ def _running_in(connection: sqlite3.Connection, thread: ThreadKey) -> list[str]:
     return [key for (key,) in connection.execute(there, thread.parts)]
 
 
-def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bool) -> None:
+def _copy(connection: sqlite3.Connection, path: Path, target: Path, *, overwrite: bool) -> None:
     if target.exists() and (not overwrite or target.samefile(path)):
         remedy = "give another file" if target.samefile(path) else "give another file, or --force"
         raise StoreError(f"The file {target} exists; {remedy}.")
@@ -146,7 +146,7 @@ def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bo
             part = Path(name)
             on_end.callback(part.unlink, missing_ok=True)
             with closing(sqlite3.connect(part, isolation_level=None)) as copy:
-                source.backup(copy)
+                connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file is all of it
             os.fsync(handle)
             if overwrite:
@@ -159,7 +159,7 @@ def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bo
 
 
 class SqliteOpener:
-    """Opens stores in files, and those in memory."""
+    """Opens stores in files and in memory."""
 
     def place(self, url: str) -> str:
         return str(file_of(url))

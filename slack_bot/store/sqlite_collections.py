@@ -1,4 +1,4 @@
-"""Collections in the file of `sqlite`: one table of records, one of the people that are looked for."""
+"""Collections in a SQLite file: one table of records, and one that finds the records of a person."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .adapters import read, write
 from .collection import (
     Ages,
     Change,
-    Changed,
     Collection,
     CollectionStore,
     KeptPerson,
     Key,
     R,
+    Revision,
     key_of,
     name_of,
 )
@@ -26,25 +26,25 @@ _FOUND = "SELECT key, data FROM records WHERE collection = ?"
 
 
 class SqliteCollections(SqliteFile, CollectionStore):
-    """A part of `SqliteStore`."""
+    """The collections of a `SqliteStore`."""
 
     collections: Sequence[Collection[Any]]
 
     async def get(self, collection: Collection[R], key: Key) -> R | None:
         return await self._run(lambda connection: find(connection, collection, key), reads=True)
 
-    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
-        def work(connection: sqlite3.Connection) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
+        def work(connection: sqlite3.Connection) -> Revision[R]:
             before = find(connection, collection, key)
             after = revise(before)
             if after is None:
-                return Changed(before, before)
+                return Revision(before, before)
             if after != before:
                 put(connection, collection, key, after, now)
             elif collection.since is None:
                 renew = "UPDATE records SET at = ? WHERE collection = ? AND key = ?"
                 connection.execute(renew, (now, collection.name, name_of(key)))
-            return Changed(before, after)
+            return Revision(before, after)
 
         return await self._run(work)
 
@@ -78,13 +78,13 @@ class SqliteCollections(SqliteFile, CollectionStore):
         return True
 
     async def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
-        """All of a collection, in the order of their keys."""
+        """All records of a collection, in the order of their keys. Raises StoreError."""
         for each in self._records(collection, await self._read(f"{_FOUND} ORDER BY key", collection.name)):
             yield each
 
     async def _in_order(self, collection: Collection[R], query: str, *values: object) -> list[R]:
-        found = self._records(collection, await self._read(query, collection.name, *values))
-        return [record for _, record in sorted(found, key=lambda each: collection.order(*each))]
+        entries = self._records(collection, await self._read(query, collection.name, *values))
+        return [record for _, record in sorted(entries, key=lambda each: collection.order(*each))]
 
     def _records(self, collection: Collection[R], rows: list[Any]) -> list[tuple[Key, R]]:
         with as_store_errors(self._path):
@@ -98,20 +98,20 @@ class SqliteCollections(SqliteFile, CollectionStore):
 
 
 def find(connection: sqlite3.Connection, collection: Collection[R], key: Key) -> R | None:
-    """A record, in a transaction. Raises ValueError for what cannot be read."""
-    found = connection.execute(f"{_FOUND} AND key = ?", (collection.name, name_of(key))).fetchone()
-    return None if found is None else read(collection, found[1])
+    """Read a record inside a transaction; None if there is none. Raises ValueError if it cannot be read."""
+    row = connection.execute(f"{_FOUND} AND key = ?", (collection.name, name_of(key))).fetchone()
+    return None if row is None else read(collection, row[1])
 
 
 def put(connection: sqlite3.Connection, collection: Collection[R], key: Key, record: R, now: float) -> None:
-    """Store a record, in a transaction."""
+    """Store a record inside a transaction."""
     thread = collection.thread_of(key, record)
     place = (None, None, None) if thread is None else thread.parts
-    at, due = (
+    since, due = (
         collection.since(record) if collection.since else now,
         collection.due(record) if collection.due else None,
     )
-    row = collection.name, name_of(key), *place, at, due, write(collection, record)
+    row = collection.name, name_of(key), *place, since, due, write(collection, record)
     connection.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     if collection.by_person:
         connection.execute("DELETE FROM people WHERE collection = ? AND key = ?", row[:2])
@@ -120,10 +120,10 @@ def put(connection: sqlite3.Connection, collection: Collection[R], key: Key, rec
 
 
 def drop(connection: sqlite3.Connection, collection: Collection[R], key: Key) -> None:
-    """Remove a record, in a transaction."""
+    """Remove a record inside a transaction."""
     for table in ("records", "people"):
-        name = collection.name, name_of(key)
-        connection.execute(f"DELETE FROM {table} WHERE collection = ? AND key = ?", name)
+        row_key = collection.name, name_of(key)
+        connection.execute(f"DELETE FROM {table} WHERE collection = ? AND key = ?", row_key)
 
 
 def _drop_old(connection: sqlite3.Connection, name: str, until: float) -> None:

@@ -1,4 +1,4 @@
-"""The file of a SQLite store: opened, brought up to date, and worked on by one thread.
+"""The file of a SQLite store: opens it, brings it to the newest format, and runs calls in one thread.
 
 Each call is one transaction, so a call that is cancelled is done whole or not at all.
 """
@@ -28,7 +28,9 @@ _STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 10)))
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _WAL_PAGES = 100
-"""Pages of 4 kB in the write-ahead log until they are moved to the file: it takes room on the disk."""
+"""The write-ahead log is copied into the file at this number of pages (4 kB each), to limit its size on
+disk.
+"""
 _NOT_WRITTEN = frozenset(
     {
         *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE),
@@ -40,7 +42,9 @@ _T = TypeVar("_T")
 
 
 class SqliteFile:
-    """What all parts of a `SqliteStore` read and write with. `lock` is closed with it."""
+    """The base of all parts of a `SqliteStore`. `lock`: the descriptor of the lock file, closed with the
+    store.
+    """
 
     def __init__(self, path: Path, lock: int | None) -> None:
         self.is_durable = path != MEMORY
@@ -50,9 +54,9 @@ class SqliteFile:
         self._inode = 0
 
     async def _run(self, work: Callable[[sqlite3.Connection], _T], *, reads: bool = False) -> _T:
-        """`work` in one transaction, in the store's thread. Raises StoreError.
+        """Run `work` in one transaction, in the store's thread. Raises StoreError.
 
-        `reads`: it changes nothing, so it does not wait for another process that writes.
+        `reads`: it changes nothing, so it need not wait for another process that writes.
         """
         return await self._in_thread(partial(self._transact, work, "BEGIN" if reads else "BEGIN IMMEDIATE"))
 
@@ -78,9 +82,9 @@ class SqliteFile:
         return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
 
     async def open(self, *, is_guest: bool = False) -> None:
-        """Open the file, or create it, and bring it to VERSION. Raises StoreError.
+        """Open or create the file, and bring it to `VERSION`. Raises StoreError.
 
-        `is_guest`: another process holds it, so it must have this version.
+        `is_guest`: another process holds the file, so the file must have this version already.
         """
         connect = partial(self._connect, is_guest=is_guest)
         self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
@@ -131,7 +135,7 @@ class SqliteFile:
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of the store's format; 0: the file is new. StoreError for one that cannot be used."""
+    """The version of the file's format, 0 for a new file. Raises StoreError if the file cannot be used."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise StoreError(
@@ -148,7 +152,7 @@ def format_of(connection: sqlite3.Connection, path: Path) -> int:
 
 @contextmanager
 def as_store_errors(path: Path) -> Iterator[None]:
-    """Errors of SQLite and of the system as StoreError, with the remedy."""
+    """Turn errors of SQLite and of the system into StoreError with a remedy."""
     try:
         yield
     except (sqlite3.DatabaseError, OSError, ValueError) as error:

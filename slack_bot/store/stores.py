@@ -1,7 +1,7 @@
-"""The store that an address names is opened.
+"""Opens the store that an address names.
 
-A store is one module with an OPENER, and a row in `store_kinds`. Its module is imported when it is used: the
-library of another one may not be installed.
+Each kind of store is a module with an `OPENER`, and a row in `store_kinds`. The module is imported only when
+it is used, because the library of another kind may not be installed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from .contracts import Store, StoreAdmin
 class StoreOptions:
     """How a store is opened.
 
-    `lock_wait`: seconds for which another process may still hold it. `lease`: seconds without a sign of life
-    after which other replicas take over. `patience`: seconds for one call of a server.
+    `lock_wait`: seconds to wait for another process that holds the store. `lease`: seconds without a renewal
+    after which other replicas take over the threads of a process. `patience`: seconds for one call of a
+    server.
     """
 
     url: str
@@ -36,7 +37,10 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class JoinedStore:
-    """A store that a bot may be using. `is_alone`: this process holds it. `has_bot`: whether a bot runs."""
+    """A store that a bot may be using at the same time.
+
+    `is_alone`: this process holds the store. `has_bot`: asks whether a bot is running.
+    """
 
     store: Store
     is_alone: bool
@@ -44,54 +48,60 @@ class JoinedStore:
 
 
 class Calls(Protocol):
-    """Learns how the calls of a server go."""
+    """Receives the result of each call of a server."""
 
     def failed(self, problem: str) -> None:
-        """There was no answer."""
+        """A call had no answer, for the reason `problem`."""
 
     def passed(self) -> None:
-        """There was one."""
+        """A call was answered."""
 
 
 class OpenableAdmin(StoreAdmin, Protocol):
-    """A store that is to be opened."""
+    """The store of an operator's command, before it is opened."""
 
     async def open(self) -> None:
-        """Raises StoreError."""
+        """Open the store. Raises StoreError."""
 
 
 class StoreOpener(Protocol):
-    """What a store's module gives as OPENER. All raise SettingsError for an address, else StoreError."""
+    """What the module of a store has as `OPENER`. Methods raise SettingsError for a bad address, else
+    StoreError.
+    """
 
     def place(self, url: str) -> str:
-        """The address for people, without a password."""
+        """The address without its password, for messages to people."""
 
     async def open(self, options: StoreOptions, calls: Calls) -> Store:
-        """For a bot. `calls` learns of those from then on."""
+        """Open the store for a bot. `calls` receives the result of each later call of the server."""
 
     async def join(self, options: StoreOptions) -> JoinedStore:
-        """Beside a bot, or in its place."""
+        """Open the store beside a running bot, or hold it if none is running."""
 
     def admin(self, options: StoreOptions) -> OpenableAdmin:
-        """One that exists: to be opened."""
+        """A store that must exist already, for an operator's command. It is not open yet."""
 
     async def is_held(self, url: str) -> bool:
-        """Whether another process has it alone."""
+        """Whether another process has locked the store."""
 
 
 def opener_of(url: str) -> StoreOpener:
-    """Raises ImportError where its library is not installed."""
+    """The opener for the kind of store that `url` names. Raises ImportError if its library is not
+    installed.
+    """
     opener: StoreOpener = import_module(f".{store_kind(url).module}", __package__).OPENER
     return opener
 
 
 async def open_store(options: StoreOptions, calls: Calls) -> Store:
-    """The store of a bot. Raises SettingsError and StoreError."""
+    """Open the store for a bot. Raises SettingsError and StoreError."""
     return await opener_of(options.url).open(options, calls)
 
 
 async def check_store(options: StoreOptions) -> None:
-    """Raises SettingsError or StoreError where the store cannot be used. Nothing is changed or waited for."""
+    """Raise SettingsError or StoreError if the store cannot be used. Changes nothing and waits for no
+    lock.
+    """
     if not store_kind(options.url).is_lost:
         with suppress(StoreMissing, StoreOutdated):  # the start makes it, or brings it up to date
             async with open_admin(options):
@@ -99,15 +109,15 @@ async def check_store(options: StoreOptions) -> None:
 
 
 async def join_store(options: StoreOptions) -> JoinedStore:
-    """The store, beside a bot that uses it. Raises SettingsError and StoreError."""
+    """Open the store beside a bot that may be running. Raises SettingsError and StoreError."""
     return await opener_of(options.url).join(options)
 
 
 @asynccontextmanager
 async def open_admin(options: StoreOptions) -> AsyncIterator[StoreAdmin]:
-    """A store that exists, for an operator.
+    """Open a store that exists, for an operator's command, and close it at the end.
 
-    Raises StoreError, and SettingsError for an address that has none.
+    Raises StoreError, and SettingsError if the address names a store in memory.
     """
     if store_kind(options.url).is_lost:
         raise SettingsError(

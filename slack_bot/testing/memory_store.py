@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..store.collection import Ages, Change, Changed, Collection, KeptPerson, Key, R
+from ..store.collection import Ages, Change, Collection, KeptPerson, Key, R, Revision
 from ..store.contracts import Count, KeptEvent, PersonalData, Store
 from ..store.sole import SoleProcess
 from ..turn.progress import Stage, TurnRecord
@@ -96,13 +96,13 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         found = self._of(collection).get(key)
         return None if found is None else found[0]
 
-    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
         there = self._of(collection)
         before, _ = there.get(key, (None, now))
         after = revise(before)
         if after is not None:
             there[key] = after, now
-        return Changed(before, before if after is None else after)
+        return Revision(before, before if after is None else after)
 
     async def remove(self, collection: Collection[R], *keys: Key) -> None:
         for key in keys:

@@ -19,7 +19,7 @@ from ..features.feedback.records import FEEDBACK
 from ..features.feedback.targets import as_json
 from ..observe.facts import reference_of
 from ..settings.load import load, secrets_of
-from ..store.contracts import Count, Erased, PersonRecords, StoreAdmin
+from ..store.contracts import Count, ErasureResult, PersonRecords, StoreAdmin
 from ..store.outbound import OUTBOUND
 from ..store.personal import erase, records_of
 from ..store.stores import open_admin
@@ -273,7 +273,7 @@ def _day(at: float | None) -> str:
     return datetime.fromtimestamp(at or 0.0, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-def _said(user: str, erased: Erased) -> str:
+def _said(user: str, erased: ErasureResult) -> str:
     counts = [f"{kind.label} {erased.records.get(kind.name, 0)}" for kind in COLLECTIONS if kind.people]
     said = f"Erased of {user}: {', '.join([f'turns {erased.turns}', *counts])}."
     if erased.running:

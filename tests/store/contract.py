@@ -9,7 +9,7 @@ from typing import Any
 
 from slack_bot.store.collection import CollectionStore
 from slack_bot.store.contracts import (
-    Erased,
+    ErasureResult,
     KeptEvent,
     PersonalData,
     PersonRecords,
@@ -67,8 +67,8 @@ async def pressed(store: CollectionStore, key: str, user: str, value: str, at: f
     return before is None or before.value != value
 
 
-def erased(turns: int, running: tuple[str, ...] = (), **records: int) -> Erased:
-    return Erased(turns, running, records)
+def erased(turns: int, running: tuple[str, ...] = (), **records: int) -> ErasureResult:
+    return ErasureResult(turns, running, records)
 
 
 class StoreContract:

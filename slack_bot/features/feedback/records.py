@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...store.collection import Change, Changed, Collection, CollectionStore, KeptPerson, Key
+from ...store.collection import Change, Collection, CollectionStore, KeptPerson, Key, Revision
 from ...turn.feedback import FeedbackRecord
 
 
@@ -25,7 +25,7 @@ FEEDBACK = Collection(
 
 async def change_feedback(
     store: CollectionStore, turn: str, user: str, revise: Change[FeedbackRecord], now: float
-) -> Changed[FeedbackRecord]:
+) -> Revision[FeedbackRecord]:
     """Replace what `user` said of `turn` by what `revise` makes of it. Raises StoreError."""
     return await store.change(FEEDBACK, (turn, user), revise, now)
 
