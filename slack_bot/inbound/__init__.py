@@ -1,1 +1,1 @@
-"""Slack in: Bolt's events become questions and presses. Only this room, `features` and `app` use Bolt."""
+"""Receives events and presses from Slack. Only this room, `features` and `app` use Bolt."""

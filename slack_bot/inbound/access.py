@@ -1,4 +1,4 @@
-"""Who may ask and press buttons in which channel, and how often."""
+"""Decides who may ask questions and press buttons in which channel, and how often."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST = 10_000  # threads, questions and people; beyond it the oldest is dropped
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a question is not taken: `reason` for the log, `words` for who asked."""
+    """Why a question is not taken: `reason` is for the log, `words` are for the asker."""
 
     reason: str
     words: str
@@ -61,27 +61,31 @@ _UNKNOWN = Refusal(
 
 
 class PeopleReader(Protocol):
-    """What Slack says of people. None: it does not."""
+    """Reads what Slack knows of people. Methods return None if Slack does not say."""
 
     async def user(self, user: str) -> Mapping[str, Any] | None:
-        """The `user` of `users.info`."""
+        """The `user` object of Slack's `users.info`."""
 
     async def members(self, group: str) -> frozenset[str] | None:
-        """The ids of those in a user group."""
+        """The ids of the members of a user group."""
 
 
 class Access:
-    """Judges by the policy of the channel. What a rule needs and Slack does not say counts as refused."""
+    """Applies the policy of a channel. If Slack does not say what a rule needs, the answer is a refusal."""
 
     def __init__(self, policies: ChannelPolicies, people: PeopleReader, clock: Clock) -> None:
         self._policies, self._people, self._clock = policies, people, clock
-        self._told: dict[tuple[str, ThreadKey], float] = {}
+        self._notices: dict[tuple[str, ThreadKey], float] = {}
 
     async def refusal(self, question: Question, asker: Asker, ours: Organisation) -> Refusal | None:
-        """Why `question` is not taken. Bots are subject to `external` only: see `BotAccess`."""
+        """Why `question` is not taken; None if it is.
+
+        For bots only the setting `external` counts here; see `BotAccess` for the rest. `ours`: the bot's
+        organisation.
+        """
         policy = self._policies.of(question.thread.channel)
-        if (refused := await self._external(policy, asker, ours)) is not None:
-            return refused
+        if (refusal := await self._external(policy, asker, ours)) is not None:
+            return refusal
         if question.asker_is_bot:
             return None
         kind = await self._kind(asker, ours) if policy.guests == "deny" else PersonKind.MEMBER
@@ -90,16 +94,16 @@ class Access:
         return await self._unlisted(policy, asker.user)
 
     async def may_press(self, channel: str, asker: Asker, ours: Organisation) -> bool:
-        """Whether `asker` may press a button there, and stop."""
+        """Whether `asker` may press buttons, and stop answers, in `channel`."""
         return await self._external(self._policies.of(channel), asker, ours) is None
 
     def is_to_be_told(self, question: Question) -> bool:
-        """Once a person, thread and hour."""
+        """Whether the asker gets a notice of the refusal: once an hour in each thread."""
         now, key = self._clock.monotonic(), (question.user, question.thread)
-        if now < self._told.get(key, now):
+        if now < self._notices.get(key, now):
             return False
-        self._told.pop(key, None)
-        _keep(self._told, key, now + _HOUR)
+        self._notices.pop(key, None)
+        _keep(self._notices, key, now + _HOUR)
         return True
 
     async def _external(self, policy: ChannelSettings, asker: Asker, ours: Organisation) -> Refusal | None:
@@ -122,24 +126,27 @@ class Access:
 
 
 class HourCounts(Protocol):
-    """The questions of the last hour, by subject: a person, a channel, or "" for all."""
+    """Counts the questions of the last hour for each subject: a person, a channel, or "" for all together."""
 
     async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
-        """Count `key` with each subject, once; not if one of them has its number: then how many seconds each
-        of those has to wait. Raises StoreError.
+        """Count one question for each subject of `limits` if no limit is reached. Raises StoreError.
+
+        Returns, for each subject that is over its limit, the seconds until it may ask again; empty if the
+        question was counted. The same `key` counts once.
         """
 
 
 class HourlyQuestions:
-    """How many questions an hour are taken of a person or a bot, in a channel and in all."""
+    """Limits the questions of an hour: of one person or bot, in one channel, and of all together."""
 
     def __init__(self, settings: TurnSettings, counts: HourCounts) -> None:
         self._settings, self._counts = settings, counts
 
     async def refusal(self, user: str, channel: str, key: str, *, is_bot: bool = False) -> Refusal | None:
-        """Why one question more is not taken; None: it is, and counts once, however often it comes.
+        """Why one more question is not taken. None: it is taken, and counts once even if Slack sends it
+        again.
 
-        Raises StoreError.
+        `key`: the question's key. Raises StoreError.
         """
         settings = self._settings
         limits = {
@@ -161,24 +168,27 @@ class HourlyQuestions:
 
 
 class LocalHour:
-    """What this process is asked; what the store knows of the hour before its first question counts too."""
+    """The `HourCounts` of a single process.
+
+    It starts with the questions of the hour before its first one, read from the store.
+    """
 
     def __init__(self, store: RecentTurns, clock: Clock) -> None:
         self._store, self._clock = store, clock
-        self._asked: dict[str, dict[str, float]] = {}
+        self._counts: dict[str, dict[str, float]] = {}
         self._is_restored = False
 
     async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
-        """See `HourCounts`."""
+        """Count one question; see `HourCounts.take`."""
         if not self._is_restored:
             await self._restore()
         now, waits = self._clock.wall(), {}
         for subject, most in limits.items():
-            asked = self._since(subject, now - _HOUR)
-            if key in asked:
+            recent = self._since(subject, now - _HOUR)
+            if key in recent:
                 return {}
-            if len(asked) >= most:
-                waits[subject] = sorted(asked.values())[-most] + _HOUR - now
+            if len(recent) >= most:
+                waits[subject] = sorted(recent.values())[-most] + _HOUR - now
         if not waits:
             for subject in limits:
                 self._count(subject, key, now)
@@ -186,19 +196,19 @@ class LocalHour:
 
     async def _restore(self) -> None:
         for turn in await self._store.accepted_since(self._clock.wall() - _HOUR):
-            asked = turn.question
-            for subject in (asked.user, asked.thread.channel, ""):
-                self._count(subject, asked.key, turn.accepted_at)
+            question = turn.question
+            for subject in (question.user, question.thread.channel, ""):
+                self._count(subject, question.key, turn.accepted_at)
         self._is_restored = True
 
     def _count(self, subject: str, key: str, at: float) -> None:
-        self._asked.setdefault(subject, {})[key] = at
+        self._counts.setdefault(subject, {})[key] = at
 
     def _since(self, subject: str, since: float) -> dict[str, float]:
-        known = self._asked.pop(subject, {})
-        recent = {key: at for key, at in known.items() if at > since}
+        counted = self._counts.pop(subject, {})
+        recent = {key: at for key, at in counted.items() if at > since}
         if recent:
-            _keep(self._asked, subject, recent)
+            _keep(self._counts, subject, recent)
         return recent
 
 
@@ -208,10 +218,10 @@ def _minutes(seconds: float) -> str:
 
 
 class BotAccess:
-    """Which bots may ask, and how often: two bots that mention each other would go on for ever.
+    """Decides which bots may ask, and how often: two bots that mention each other would never stop.
 
     `allowed`: ids of bots (`U...`, `B...`, `A...`), and of channels in which every bot may ask. `max_turns`:
-    questions of bots in one thread until a person writes there. A refused bot gets no reply.
+    how many questions bots may ask in one thread until a person writes there. A refused bot gets no reply.
     """
 
     def __init__(self, allowed: Collection[str], max_turns: int) -> None:
@@ -221,13 +231,14 @@ class BotAccess:
         self._judged: dict[str, str | None] = {}
 
     def person_wrote(self, thread: ThreadKey) -> None:
-        """Bots may ask in `thread` again."""
+        """Let bots ask in `thread` again, because a person has written there."""
         self._turns.pop(thread, None)
 
     def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
-        """Why `question` is not answered, "" the next time; None: it is, and a bot's counts once.
+        """Why `question` is not answered; None if it is, or if a person asks it.
 
-        Slack sends a mention as two events, and retries.
+        Slack sends a mention as two events, and sends events again. So a question of a bot counts once, and
+        the reason for a refusal is returned once and is "" after that.
         """
         if not question.asker_is_bot:
             self.person_wrote(question.thread)
@@ -255,7 +266,7 @@ class BotAccess:
         )
 
 
-def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
-    kept[key] = value
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]
+def _keep(table: dict[Any, Any], key: object, value: object) -> None:
+    table[key] = value
+    if len(table) > _MOST:
+        del table[next(iter(table))]

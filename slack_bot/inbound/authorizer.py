@@ -36,10 +36,11 @@ Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
 
 
 def new_authorize(client: AsyncWebClient) -> Authorize:
-    """What says who owns the bot token of `client`, asked once. `bot_scopes` is None if Slack names none.
+    """Make the function that asks Slack (`auth.test`), once, whose bot token `client` has.
 
-    Bolt itself would acknowledge and drop an event whose `auth.test` fails. Our SlackError makes it a 500,
-    and Slack sends the event again.
+    `bot_scopes` of its result is None if Slack names no scopes. Bolt itself would acknowledge and drop an
+    event whose `auth.test` fails. The SlackError that this function raises becomes a 500, and Slack sends the
+    event again.
     """
     identity: AuthorizeResult | None = None
 
@@ -56,29 +57,34 @@ def new_authorize(client: AsyncWebClient) -> Authorize:
     return authorize
 
 
-def identity_of(signed_in: AuthorizeResult | None) -> BotIdentity:
-    """Who the bot is there."""
-    if signed_in is None:
+def identity_of(authorization: AuthorizeResult | None) -> BotIdentity:
+    """The bot's ids, organisation and workspace address; empty ids if it is not signed in."""
+    if authorization is None:
         return BotIdentity("", "")
-    ours = Organisation(signed_in.team_id or "", signed_in.enterprise_id or "")
-    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours, signed_in.url or "")
+    ours = Organisation(authorization.team_id or "", authorization.enterprise_id or "")
+    return BotIdentity(
+        authorization.bot_user_id or "", authorization.bot_id or "", ours, authorization.url or ""
+    )
 
 
 async def call_or_raise(
     client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
 ) -> AsyncSlackResponse:
-    """The answer to a call that must succeed. Raises SlackError. `setting` names the token."""
+    """Call a method of Slack that must succeed, and return the answer.
+
+    `setting`: the variable of the token, for the error. Raises SlackError with a remedy.
+    """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
         return await client.api_call(method, headers=headers)
     except SlackApiError as error:
         # the response is the SDK's, or aiohttp's if the body was not JSON
         data = getattr(error.response, "data", None)
-        named = data.get("error") if isinstance(data, dict) else None
+        error_name = data.get("error") if isinstance(data, dict) else None
         status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
-        name = str(named or f"HTTP {status}")
-        remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
-        if named is None and status == HTTPStatus.OK:
+        name = str(error_name or f"HTTP {status}")
+        remedy = _REMEDIES.get(name, "check it in your Slack app settings" if error_name else _NOT_SLACK)
+        if error_name is None and status == HTTPStatus.OK:
             raise SlackError(_not_slack(client), error="unreadable") from error
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:

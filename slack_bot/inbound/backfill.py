@@ -1,8 +1,9 @@
-"""Questions that were asked while the bot was away, and that Slack gave up delivering (facts: Slack 3.3).
+"""Finds questions that were asked while the bot was away and that Slack no longer delivers (facts: Slack
+3.3).
 
-They are read back once the bot is connected: direct messages with people who have asked before, and threads
-that the store knows. Each message is judged as if it came now, and the store knows what was accepted before,
-so whatever Slack delivers as well is asked once.
+Once the bot is connected, it reads direct messages with people who have asked before, and the threads that
+the store knows. Each message is judged like a new one. The store knows which questions were accepted before,
+so a question that Slack delivers as well is asked once.
 """
 
 import asyncio
@@ -28,14 +29,19 @@ Message: TypeAlias = Mapping[str, Any]
 
 
 class MessageReader(Protocol):
-    """Reads messages between two times. None: not these. Raises SlackError: nothing more for now."""
+    """Reads messages between two times."""
 
     async def read(self, place: ThreadKey, oldest: float, latest: float) -> Sequence[Message] | None:
-        """A thread, whose root comes whenever it was; without `ts` what is no reply in a conversation."""
+        """The messages of a thread, always with its root; without `ts`, those of a conversation that are no
+        replies.
+
+        Times are seconds since 1970. Returns None if these messages cannot be read. Raises SlackError if
+        Slack lets the bot read nothing more for now.
+        """
 
 
 class Backfill:
-    """Finds those questions, once."""
+    """Finds these questions when `run` is called."""
 
     def __init__(
         self,
@@ -49,7 +55,9 @@ class Backfill:
         self._store, self._settings, self._clock = store, settings, clock
 
     async def run(self, authorize: Authorize) -> None:
-        """Look at what was written until now. What Slack or the store refuse is logged."""
+        """Look at everything written in the last `backfill_hours`. Errors of Slack and of the store are
+        logged.
+        """
         if not self._settings.backfill_hours:
             return
         until = self._clock.wall()
@@ -77,29 +85,33 @@ class Backfill:
             )
 
 
-def places(known: Iterable[tuple[ThreadKey, str]], since: float) -> dict[ThreadKey, float]:
-    """What to read, in this order, and since when it is known: threads with questions `since` then, and
-    before those of a direct message the direct message itself, a place without `ts`.
+def places(active: Iterable[tuple[ThreadKey, str]], since: float) -> dict[ThreadKey, float]:
+    """What to read, in this order, each with the time of its last or first known question.
+
+    `active`: threads with the `ts` of their last question. Threads with a question since `since` are read,
+    and before the first thread of a direct message that direct message itself, as a place without `ts`.
     """
-    found: dict[ThreadKey, float] = {}
-    for thread, last in known:
+    todo: dict[ThreadKey, float] = {}
+    for thread, last in active:
         if is_direct(thread.channel):
             direct = ThreadKey(thread.team, thread.channel, "")
-            found[direct] = min(found.get(direct, _at(thread.ts)), _at(thread.ts))
+            todo[direct] = min(todo.get(direct, _at(thread.ts)), _at(thread.ts))
         if _at(last) >= since:
-            found[thread] = _at(last)
-    return found
+            todo[thread] = _at(last)
+    return todo
 
 
 class _Search:
-    """One run: what was written from `since` to `until`."""
+    """One search through the messages from `since` to `until`, in seconds since 1970."""
 
     def __init__(self, by: Backfill, me: BotIdentity, since: float, until: float) -> None:
         self._by, self._me, self._since, self._until = by, me, since, until
         self.taken = self.read = self.unreadable = 0
 
     async def look(self, todo: dict[ThreadKey, float]) -> None:
-        """At the first place of `todo`. What a direct message shows of its threads is noted there."""
+        """Read the first place of `todo` and remove it. Adds the threads of a direct message that have
+        replies.
+        """
         place, known_since = next(iter(todo.items()))
         messages = await self._by.reader.read(place, self._since, self._until)
         if messages is None:
@@ -116,14 +128,16 @@ class _Search:
                 todo.pop(thread, None)
 
     def _has_replies(self, root: Message) -> bool:
-        """Of anybody but the bot. Slack names the bot by either of its ids."""
+        """Whether the root has replies of others. Slack names the bot by either of its ids."""
         users = root.get("reply_users")
         is_only_mine = bool(users) and set(users or ()) <= {self._me.user, self._me.bot}
         return bool(root.get("reply_count")) and not is_only_mine
 
     async def _ask(self, place: ThreadKey, messages: Sequence[Message], known_since: float) -> None:
-        """What was judged when it came may read as a question now: an edit, or a reply that the agent has
-        come to wait for since. Only behind the last message of the bot is either new.
+        """Accept the questions among `messages`, the oldest first.
+
+        An edited message, or a reply for which the agent waits only since then, may read as a question now
+        though it was judged otherwise when it came. It counts only after the bot's last message.
         """
         mine = [_time(message) for message in messages if self._is_mine(message)]
         first = min([known_since, *mine])
@@ -133,13 +147,13 @@ class _Search:
                 continue
             event = {**message, "type": "message", "channel": place.channel, "edited": None}
             body = {"team_id": place.team, "event": event}
-            asked = await self._by.listeners.judge(body, self._me, is_old=True)
-            is_as_it_came = isinstance(read_message(body, self._me), Question) and not message.get("edited")
-            if asked is None or not (is_as_it_came or _time(message) > last):
+            inbound = await self._by.listeners.judge(body, self._me, is_old=True)
+            was_question = isinstance(read_message(body, self._me), Question) and not message.get("edited")
+            if inbound is None or not (was_question or _time(message) > last):
                 continue
-            if await self._by.listeners.take(asked):
+            if await self._by.listeners.take(inbound):
                 self.taken += 1
-                question = asked.question
+                question = inbound.question
                 extra = {"turn": question.key, "thread_ts": question.thread.ts}
                 log.info("a question asked while the bot was away is taken", extra=extra)
 
@@ -152,5 +166,5 @@ def _time(message: Message) -> float:
 
 
 def _at(ts: object) -> float:
-    """A Slack timestamp in seconds; 0 for what is none."""
+    """A Slack timestamp in seconds; 0 if it is not one."""
     return float(ts) if isinstance(ts, str) and MESSAGE_TS.fullmatch(ts) else 0.0

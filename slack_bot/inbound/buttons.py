@@ -1,7 +1,7 @@
-"""Every control that the bot posts, a row each, and the one way of a press to its row.
+"""All controls that the bot posts, and the one way from a press to its handler.
 
-What a press changes is stored before it is acknowledged. Only where a modal is to be opened, the
-acknowledgement comes first: the trigger lives no longer than that may take (facts: Slack 10).
+What a press changes is stored before the press is acknowledged. Only if a modal has to be opened, the
+acknowledgement comes first: Slack's trigger is valid for three seconds only (facts: Slack 10).
 """
 
 import logging
@@ -29,9 +29,10 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Afterwards:
-    """What is done when Slack has its acknowledgement. If `run` returns True, the words are left out.
+    """What to do after the press was acknowledged. If `run` returns True, the words of the reply are left
+    out.
 
-    `run` may raise BotError: then `failure` is logged with it.
+    `run` may raise BotError, which is logged with the words of `failure`.
     """
 
     run: Callable[[], Awaitable[bool]]
@@ -40,10 +41,10 @@ class Afterwards:
 
 @dataclass(frozen=True, slots=True)
 class PressReply:
-    """What comes of a press.
+    """What the person who pressed gets back.
 
-    `words`: for who pressed, where they pressed or at `place` (channel, thread); in a modal in its place.
-    `errors`: of a modal's inputs, by block_id: it stays open.
+    `words`: shown to that person only, where they pressed or at `place` (channel, thread); of a modal in the
+    modal. `errors`: texts for a modal's inputs, by block_id; the modal stays open.
     """
 
     words: str | None = None
@@ -54,13 +55,14 @@ class PressReply:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A control, or a modal, by its `name` (see `Press`).
+    """A control or a modal, found by its `name` (see `Press`).
 
-    `handle` may raise BotError: then `failure` is logged with it, and who pressed reads `sorry`.
-    `opens_modal`: it is acknowledged first. `is_own`: it shows only what is theirs, so guests of
-    other organisations may press it. `is_offer`: where it is in a private message, the reply takes the place
-    of that, and without words the message goes away: what was done once is offered no longer.
-    `channel_of`: where a modal belongs, for the settings of that channel. Raises BotError.
+    - `handle`: may raise BotError, which is logged with the words of `failure`; the person gets `sorry`.
+    - `opens_modal`: the press is acknowledged before it is handled.
+    - `is_own`: it shows only what belongs to the person, so guests of other organisations may press it too.
+    - `is_offer`: if the control is in a private message, the reply replaces that message, and without words
+      the message is removed: what was done once is not offered again.
+    - `channel_of`: the channel of a modal, whose settings count. Raises BotError.
     """
 
     name: str
@@ -74,7 +76,7 @@ class Button:
 
 
 class ButtonRouter:
-    """Takes every press and every modal, and answers who pressed."""
+    """Receives all presses and modals, and replies to the person."""
 
     def __init__(self, buttons: Iterable[Button], access: Access, threads: Threads) -> None:
         self._buttons = {button.name: button for button in buttons}
@@ -85,7 +87,7 @@ class ButtonRouter:
         bolt.view(_ANYTHING)(self.submit)
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
-        """A control of a message or of the Home tab."""
+        """Bolt's listener for controls of messages and of the Home tab."""
         press = read_press(body, identity_of(context.authorize_result))
         button = self._buttons.get(press.name) if press is not None else None
         if press is None or button is None:
@@ -95,15 +97,15 @@ class ButtonRouter:
             await ack()
         reply = await self._handle(button, press)
         await ack()
-        is_said = reply.afterwards is not None and await _done(reply.afterwards, press)
+        leaves_out_words = reply.afterwards is not None and await _done(reply.afterwards, press)
         place = reply.place or (press.channel, press.thread_ts)
-        words = None if is_said else reply.words
+        words = None if leaves_out_words else reply.words
         offer = press.private_url if button.is_offer and press.turn else ""
         if words or offer:
             await self._threads.notices.reply((*place, press.user), words, private_url=offer)
 
     async def submit(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
-        """A modal: it closes, or says what is wrong."""
+        """Bolt's listener for modals: closes the modal, or shows what is wrong in it."""
         press = read_press(body, identity_of(context.authorize_result))
         button = self._buttons.get(press.name) if press is not None else None
         reply = PressReply()
@@ -144,7 +146,9 @@ def _log_failure(failure: str, error: BotError, press: Press) -> None:
 
 
 class TurnButtons:
-    """What people press about questions. `hourly` limits how many may be asked."""
+    """The buttons about questions: ask again, stop, stop listening, drop. `hourly` limits how many are
+    asked.
+    """
 
     def __init__(self, threads: Threads, hourly: HourlyQuestions) -> None:
         self._threads, self._hourly = threads, hourly
@@ -160,7 +164,7 @@ class TurnButtons:
             )
 
     async def press(self, press: Press) -> PressReply:
-        """One of them. Raises BotError."""
+        """Handle one of these buttons. Raises BotError."""
         if not press.turn:
             _log.warning("ignored: a press without a turn of its channel")
             return PressReply()
@@ -176,7 +180,7 @@ class TurnButtons:
             return await registry.drop(press.turn, press.user)
 
         async def refusal() -> str | None:
-            refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
-            return None if refused is None else refused.words
+            limit = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+            return None if limit is None else limit.words
 
         return await self._threads.intake.ask_again(press.turn, press.user, refusal)

@@ -1,8 +1,8 @@
-"""What Slack sends becomes turns, and what people do to them.
+"""Turns Slack's events into questions, and handles edits, deletions and stops.
 
-Bolt acknowledges an event before its listener runs, so a question could be lost with the process. A
-middleware accepts it instead. What cannot be stored is not acknowledged, and Slack sends it again; at the
-last retry the asker gets a notice.
+Bolt acknowledges an event before its listener runs, so a question could be lost with the process. So a
+middleware accepts questions instead. A question that cannot be stored is not acknowledged, and Slack sends it
+again; at the last retry the asker gets a notice.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ log = logging.getLogger(__name__)
 
 _OVERTAKEN = 60.0  # seconds after a message in which its edit or deletion may come before it
 _LAST_RETRY = "3"
-"""Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
+"""Slack numbers its retries, at most three (facts: Slack 3.3). In Socket Mode, Bolt adds the header of HTTP
+mode.
+"""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _FORM_ONLY = "typed where a form waits for a secret"
 _ANYTHING = re.compile(".*", re.DOTALL)
@@ -53,8 +55,10 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class InboundQuestion:
-    """A question for the bot. `is_awaited`: the agent asked its asker. `is_command`: it is about other
-    questions, or about listening.
+    """A question for the bot.
+
+    `is_mention`: it mentions the bot, or is a direct message. `is_awaited`: the agent waits for an answer of
+    this person. `is_command`: it is an order to stop, or to stop listening.
     """
 
     question: Question
@@ -64,7 +68,7 @@ class InboundQuestion:
 
 
 class SlackListeners:
-    """All listeners of the bot. `access`, `bots` and `hourly` decide who may ask."""
+    """The bot's listeners for events. `access`, `bots` and `hourly` decide who may ask."""
 
     def __init__(
         self,
@@ -79,9 +83,10 @@ class SlackListeners:
         self._access, self._bots, self._hourly = access, bots, hourly
 
     def register(self, bolt: AsyncApp) -> None:
-        """The first listener that matches gets the request; the last ones match everything.
+        """Register the listeners with Bolt. The first one that matches gets the event; the last ones match
+        all.
 
-        Slack sends again and again what is not acknowledged (facts: Slack 3.1).
+        Slack sends an event that is not acknowledged again (facts: Slack 3.1).
         """
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
@@ -93,54 +98,55 @@ class SlackListeners:
     async def accept(
         self, request: AsyncBoltRequest, next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
-        """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
-        asked = None
+        """The middleware of `app_mention` and `message`. Its 503 makes Slack send the event again."""
+        inbound = None
         try:
-            asked = await self.judge(request.body, identity_of(request.context.authorize_result))
-            if asked is not None:
-                await self.take(asked)
+            inbound = await self.judge(request.body, identity_of(request.context.authorize_result))
+            if inbound is not None:
+                await self.take(inbound)
         except BotError as error:
             if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
                 level = error.log_level if isinstance(error, StoreError) else logging.ERROR
                 log.log(level, "a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
-            if asked is not None:  # None: it is unknown whether it was for the bot
-                self._threads.refusals.refuse(asked.question)
+            if inbound is not None:  # None: it is unknown whether it was for the bot
+                self._threads.refusals.refuse(inbound.question)
         await next_()
         return None
 
-    async def take(self, asked: InboundQuestion) -> bool:
-        """Accept a question; False if it was accepted before. Raises BotError."""
-        question, follow = asked.question, self._threads.follow
+    async def take(self, inbound: InboundQuestion) -> bool:
+        """Accept a question. Returns False if it was accepted before. Raises BotError."""
+        question, follow = inbound.question, self._threads.follow
         is_new = await self._threads.intake.accept(question)
         try:
-            if asked.is_command:
+            if inbound.is_command:
                 await follow.heard(question)
             else:
-                await follow.taken(question, is_mention=asked.is_mention, is_awaited=asked.is_awaited)
+                await follow.taken(question, is_mention=inbound.is_mention, is_awaited=inbound.is_awaited)
         except StoreError as error:
-            extra = {"turn": asked.question.key, "thread_ts": asked.question.thread.ts}
+            extra = {"turn": inbound.question.key, "thread_ts": inbound.question.thread.ts}
             log.log(error.log_level, "that a thread goes on was not stored: %s", error, extra=extra)
         return is_new
 
     async def judge(
         self, body: dict[str, Any], me: BotIdentity, *, is_old: bool = False
     ) -> InboundQuestion | None:
-        """The question in an event, if it is for the bot. Raises BotError.
+        """Return the question in an event if it is for the bot, else None. Raises BotError.
 
-        `is_old`: it is none of now, so it does not count, and who may not ask is not told.
+        `is_old`: the message was written while the bot was away. Then it does not count for the limits, and a
+        refused asker gets no notice.
         """
         question: Question | None
         reason: str | None
-        judged = await self._heard(read_message(body, me), body)
+        reading = await self._without_secret(read_message(body, me), body)
         is_mention = is_awaited = False
-        match judged:
+        match reading:
             case StreamStarted(thread=thread, ts=ts):
                 self._threads.registry.on_stream_started(thread, ts)
                 return None
             case MessageChanged():
-                return await self._changed(judged, body, me)
+                return await self._changed(reading, body, me)
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
             case ThreadReply(question=question, names_others=names_others):
@@ -158,9 +164,9 @@ class SlackListeners:
         if question is None:
             return None
         is_command = reason is None and await self._is_command(question)
-        asked = InboundQuestion(question, is_mention, is_awaited, is_command)
-        if reason is None and (reason := await self._why_not(asked, body, me, is_old=is_old)) is None:
-            return asked
+        inbound = InboundQuestion(question, is_mention, is_awaited, is_command)
+        if reason is None and (reason := await self._why_not(inbound, body, me, is_old=is_old)) is None:
+            return inbound
         await self._threads.follow.heard(question)
         if reason:
             self._threads.refusals.ignored(question, reason)
@@ -169,8 +175,10 @@ class SlackListeners:
     async def _changed(
         self, change: MessageChanged, body: dict[str, Any], me: BotIdentity
     ) -> InboundQuestion | None:
-        """What waits is changed. The edit of a new message may have overtaken it: then it is the question.
-        If its deletion has, it is none; nor is what is for somebody else now.
+        """Apply an edit or a deletion to a question that waits. Returns None.
+
+        If an edit came before its message, its new text becomes the question. If a deletion did, or if the
+        message is for others now, the message will not become a question.
         """
         context, text = self._threads.context, change.text
         await context.reword(change.thread, body["event"], is_gone=text is None)
@@ -182,87 +190,94 @@ class SlackListeners:
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
             return None
         if text:
-            written = as_first_written(body, me)
-            asked = None if written is None else await self.judge(written, me)
-            if asked is not None and not await self.take(asked):  # it was stored in this moment
+            original = as_first_written(body, me)
+            inbound = None if original is None else await self.judge(original, me)
+            if inbound is not None and not await self.take(inbound):  # it was stored in this moment
                 await self._threads.intake.edit(change.key, change.thread, text)
             return None
         match read_gone(body, me):
-            case Question() as gone:
-                await self._threads.intake.never_ask(gone)
-            case ThreadReply(question=gone, names_others=names_others):
-                if await self._is_awaited(gone) or await self._is_expected(gone, names_others):
-                    await self._threads.intake.never_ask(gone)
+            case Question() as question:
+                await self._threads.intake.never_ask(question)
+            case ThreadReply(question=question, names_others=names_others):
+                if await self._is_awaited(question) or await self._is_expected(question, names_others):
+                    await self._threads.intake.never_ask(question)
         return None
 
     async def _why_not(
-        self, asked: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool
+        self, inbound: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool
     ) -> str | None:
-        """Why its asker may not ask it."""
-        question = asked.question
+        """The reason why the asker may not ask this, for the log; None if they may."""
+        question = inbound.question
         ours = me.ours if me.ours.team else Organisation(question.thread.team)
-        refused = await self._access.refusal(question, read_asker(body), ours)
+        refusal = await self._access.refusal(question, read_asker(body), ours)
         try:
-            return await self._refusal(asked, refused, is_old=is_old)
+            return await self._refusal(inbound, refusal, is_old=is_old)
         except StoreError:
-            if refused or not asked.is_mention:
+            if refusal or not inbound.is_mention:
                 raise
             return None  # `accept` finds out whether it can be stored
 
-    async def _heard(self, judged: Inbound, body: dict[str, Any]) -> Inbound:
-        """What may be the secret that a form waits for goes nowhere: its author is told privately."""
-        reply = judged.question if isinstance(judged, ThreadReply) else judged
+    async def _without_secret(self, reading: Inbound, body: dict[str, Any]) -> Inbound:
+        """Withhold a message that may be the secret for which a form waits, and tell its author privately.
+
+        Everything else is kept as context for later questions. Returns what `judge` goes on with.
+        """
+        reply = reading.question if isinstance(reading, ThreadReply) else reading
         words = await self._threads.forms.words_withheld(reply) if isinstance(reply, Question) else None
         if isinstance(reply, Question) and words is not None:
             if not self._threads.refusals.was_ignored(reply):
                 self._threads.refusals.ignored(replace(reply, text=""), _FORM_ONLY)
                 self._threads.refusals.refuse(replace(reply, text=""), words)
             return Ignored(_FORM_ONLY)
-        await self._overhear(judged, body)
-        return judged
+        await self._overhear(reading, body)
+        return reading
 
-    async def _overhear(self, judged: Inbound, body: dict[str, Any]) -> None:
-        """What anybody but the bot writes may be what was said before a question."""
-        is_asked = isinstance(judged, Question)
-        said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
-        if said is not None:
-            await self._threads.context.overhear(said, body["event"], is_asked=is_asked)
+    async def _overhear(self, reading: Inbound, body: dict[str, Any]) -> None:
+        """Keep the message, if a person or another bot wrote it, as context for later questions."""
+        is_asked = isinstance(reading, Question)
+        question = reading if isinstance(reading, Question) else getattr(reading, "question", None)
+        if question is not None:
+            await self._threads.context.overhear(question, body["event"], is_asked=is_asked)
 
     async def _is_awaited(self, reply: Question) -> bool:
         return await self._threads.registry.is_waiting_for(reply.thread, reply.user)
 
     async def _is_expected(self, reply: Question, names_others: bool) -> bool:
-        """Whether a reply that mentions nobody is for the bot all the same, though no agent waits for it."""
+        """Whether a reply without a mention is for the bot though no agent waits for it."""
         if await self._threads.registry.is_stop_somewhere(reply):
             return True
         return not names_others and await self._threads.follow.is_question(reply)
 
-    async def _refusal(self, asked: InboundQuestion, refused: Refusal | None, *, is_old: bool) -> str | None:
-        """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
-        question = asked.question
-        is_told = not is_old and not question.asker_is_bot
-        if refused is not None:
-            is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
-        elif not question.is_empty and not is_old and not asked.is_command:
-            refused = await self._hourly.refusal(
+    async def _refusal(
+        self, inbound: InboundQuestion, refusal: Refusal | None, *, is_old: bool
+    ) -> str | None:
+        """Apply the limits, and notify the asker: of a limit always, of a missing right only after a
+        mention.
+        """
+        question = inbound.question
+        gets_notice = not is_old and not question.asker_is_bot
+        if refusal is not None:
+            gets_notice = gets_notice and inbound.is_mention and self._access.is_to_be_told(question)
+        elif not question.is_empty and not is_old and not inbound.is_command:
+            refusal = await self._hourly.refusal(
                 question.user, question.thread.channel, question.key, is_bot=question.asker_is_bot
             )
-        if refused is None:
+        if refusal is None:
             return None
         if not self._threads.refusals.was_ignored(question):
-            log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
-        if is_told:
-            self._threads.refusals.refuse(question, refused.words)
-        return refused.reason
+            log.info("a question is refused: %s", refusal.reason, extra={"thread_ts": question.thread.ts})
+        if gets_notice:
+            self._threads.refusals.refuse(question, refusal.words)
+        return refusal.reason
 
-    async def _is_command(self, message: Question) -> bool:
+    async def _is_command(self, question: Question) -> bool:
         threads = self._threads
-        return threads.follow.is_stop(message) or await threads.registry.is_stop_somewhere(message)
+        return threads.follow.is_stop(question) or await threads.registry.is_stop_somewhere(question)
 
     async def stop(
         self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
     ) -> None:
-        """The middleware of `agent_session_stopped`. Slack has closed the stream; the agent still works."""
+        """The middleware of `agent_session_stopped`: stops the agent. Slack itself has closed the stream."""
         ours = identity_of(context.authorize_result).ours
         if (request := read_stop(body)) is None:
             log.warning("ignored: a stop without a thread")
@@ -276,7 +291,7 @@ class SlackListeners:
 
 
 async def _do_nothing() -> None:
-    """Bolt acknowledges an event itself, before its listener runs."""
+    """Needs to do nothing: Bolt acknowledges an event before its listener runs."""
 
 
 async def _acknowledge(ack: AsyncAck) -> None:

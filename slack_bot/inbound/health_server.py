@@ -1,4 +1,4 @@
-"""`/livez`, `/readyz` and `/metrics`, on a port of their own. What they say is in memory: they ask nobody."""
+"""Serves `/livez`, `/readyz` and `/metrics` on a port of their own. The answers are in memory."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -14,20 +14,21 @@ from .http_server import ConnectionLimits, Handler, check_address, listening, re
 log = logging.getLogger(__name__)
 
 HEALTH_ADDRESS = "SLACK_BOT_HEALTH__"
-"""The prefix of the settings of this address."""
+"""The prefix of this port's settings."""
 ALIVE = {"live": True}
-"""What `/livez` answers."""
+"""The answer of `/livez`."""
 Scrape: TypeAlias = Callable[[], tuple[str, bytes]]
-"""Gives what `/metrics` answers: its content type and its body."""
+"""Returns the content type and the body of `/metrics`."""
 
 
 @asynccontextmanager
 async def serving_health(
     settings: HealthSettings, health: Health, wait: float = 0.0, scrape: Scrape | None = None
 ) -> AsyncIterator[None]:
-    """Probes are answered meanwhile; without a port none is. SettingsError if it cannot be used.
+    """Serve the health addresses inside the block; do nothing if no port is set.
 
-    Another process that has it gets `wait` seconds to end.
+    `wait`: seconds for which another process may still hold the port. Raises SettingsError if the port cannot
+    be used.
     """
     if not settings.port:
         yield
@@ -58,8 +59,8 @@ async def serving_health(
         yield
 
 
-def _read_only(answer: Handler) -> Handler:
+def _read_only(handler: Handler) -> Handler:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        return await answer(request) if request.method in ("GET", "HEAD") else refusal(405)
+        return await handler(request) if request.method in ("GET", "HEAD") else refusal(405)
 
     return handle

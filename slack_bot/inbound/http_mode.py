@@ -1,7 +1,7 @@
-"""Slack in by HTTP: the Events API and interactivity, on one signed address.
+"""HTTP mode: Slack sends events and presses to one address, signed.
 
-Anyone may send anything to the port, or try to block Slack. So a body is read only if its head looks like
-Slack's and is recent, and parsed only if it is signed.
+Anyone may send anything to the port, or try to block it for Slack. So a body is read only if its head looks
+like Slack's and is recent, and parsed only if its signature is right.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
 HTTP_ADDRESS = "SLACK_BOT_SLACK__HTTP_"
-"""What the names of the settings of the port begin with."""
+"""The prefix of this port's settings."""
 
 _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
-"""A body that is not text, or that Bolt cannot read."""
+"""Raised for a body that is not text or that Bolt cannot read."""
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
 _OLDEST = 300.0  # seconds for which a signature is valid. Slack: five minutes.
@@ -43,10 +43,10 @@ async def serve_http(
     ready: Callable[[], None] | None = None,
     others: Mapping[str, Handler] | None = None,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is in. `now`: seconds since 1970.
+    """Receive Slack's requests until `stop` is set. `ready` is called when the port is open.
 
-    `others` is served on the same port (`listening`). SettingsError without a signing secret, or if the port
-    cannot be used.
+    `now` gives seconds since 1970. `others`: more routes for the same port (see `listening`). Raises
+    SettingsError without a signing secret, or if the port cannot be used.
     """
     if slack.signing_secret is None:  # then anyone could pose as Slack
         raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
@@ -81,15 +81,19 @@ class _Events:
         try:
             if not self._verifier.is_valid(body, headers[_TIMESTAMP], headers[_SIGNATURE]):
                 return refusal(401)
-            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(headers))
-            _check_shape(asked.body)
+            bolt_request = AsyncBoltRequest(
+                body=body.decode(), query=request.query_string, headers=dict(headers)
+            )
+            _check_shape(bolt_request.body)
         except _UNREADABLE:
             return refusal(400)
         keep_open(request)
-        return await to_aiohttp_response(await self._bolt.async_dispatch(asked))
+        return await to_aiohttp_response(await self._bolt.async_dispatch(bolt_request))
 
     def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
-        """The SDK raises for a timestamp that is no number, and for text beyond ASCII."""
+        """Whether the head could be Slack's. The SDK raises for a timestamp that is no number, and for
+        non-ASCII text.
+        """
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
         is_recent = is_time and abs(self._now() - int(timestamp)) <= _OLDEST
@@ -97,7 +101,7 @@ class _Events:
 
 
 def _check_shape(body: Mapping[str, Any]) -> None:
-    """Bolt takes it for granted that these are what Slack sends there. TypeError where they are not."""
+    """Raise TypeError for a body in which Bolt would fail, because a part has another type than Slack's."""
     event, view, actions = body.get("event", {}), body.get("view", {}), body.get("actions", [{}])
     if not isinstance(event, dict) or not isinstance(view, dict | None):
         raise TypeError("an event or a view is no object")

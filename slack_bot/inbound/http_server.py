@@ -1,7 +1,7 @@
-"""An HTTP server on a port to which anyone may send anything.
+"""An HTTP server for a port to which anyone may send anything.
 
-aiohttp limits neither connections nor the time for a head, and logs a traceback for each request that it
-cannot read.
+It adds limits that aiohttp lacks: on connections, and on the time for the head of a request. It also logs no
+traceback for requests that cannot be read.
 """
 
 import asyncio
@@ -32,8 +32,10 @@ _LINGER = 2.0  # seconds to discard the rest of a refused request, so that its s
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """`header_timeout`: seconds for the head of a request. `max_connections` at once, and the variable that
-    sets them.
+    """The limits of a port.
+
+    `header_timeout`: seconds for the head of a request. `max_connections`: how many may be open at once, and
+    `variable`: the environment variable that sets this number.
     """
 
     header_timeout: float
@@ -42,7 +44,7 @@ class ConnectionLimits:
 
 
 def slack_limits(slack: SlackSettings) -> ConnectionLimits:
-    """Those of HTTP mode."""
+    """The limits of HTTP mode's port."""
     return ConnectionLimits(
         header_timeout=slack.http_header_timeout,
         max_connections=slack.http_max_connections,
@@ -52,41 +54,45 @@ def slack_limits(slack: SlackSettings) -> ConnectionLimits:
 
 @asynccontextmanager
 async def listening(
-    routes: Mapping[str, Handler], limits: ConnectionLimits, settings: str, host: str, port: int
+    routes: Mapping[str, Handler], limits: ConnectionLimits, prefix: str, host: str, port: int
 ) -> AsyncIterator[None]:
-    """Serve `routes` meanwhile: a path, or what a path begins with where it ends in a slash.
+    """Serve `routes` inside the block. A route that ends in a slash serves all paths below it.
 
-    SettingsError if the address cannot be used; `settings` is what the names of its two settings begin with.
+    `prefix`: how the names of the two settings of the address begin, for the error. Raises SettingsError if
+    the address cannot be used.
     """
     runner = web.ServerRunner(_Server(routes, limits), handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
-    async with running(runner, settings, host, port):
+    async with running(runner, prefix, host, port):
         yield
 
 
 @asynccontextmanager
-async def running(runner: web.BaseRunner, settings: str, host: str, port: int) -> AsyncIterator[None]:
-    """`runner` listens at an address meanwhile. SettingsError as `listening`."""
+async def running(runner: web.BaseRunner, prefix: str, host: str, port: int) -> AsyncIterator[None]:
+    """Let `runner` listen inside the block. Raises SettingsError if the address cannot be used."""
     await runner.setup()
     try:
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise _unusable(settings, host, port, error) from error
+            raise _unusable(prefix, host, port, error) from error
         yield
     finally:
         await runner.cleanup()
 
 
-async def check_address(settings: str, host: str, port: int, wait: float = 0.0) -> None:
-    """Listen there for a moment. SettingsError as `listening`; another process gets `wait` seconds to end."""
-    looks = round(wait / _PORT_SECONDS)
-    for look in range(looks + 1):
+async def check_address(prefix: str, host: str, port: int, wait: float = 0.0) -> None:
+    """Check that this process could listen there, and stop at once. Raises SettingsError if not.
+
+    `wait`: seconds for which another process may still hold the port.
+    """
+    attempts = round(wait / _PORT_SECONDS)
+    for attempt in range(attempts + 1):
         try:
             server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE or look == looks:
-                raise _unusable(settings, host, port, error) from error
-            if look == 0:
+            if error.errno != errno.EADDRINUSE or attempt == attempts:
+                raise _unusable(prefix, host, port, error) from error
+            if attempt == 0:
                 log.info("another process listens on port %d: waiting up to %g s for its end", port, wait)
             await asyncio.sleep(_PORT_SECONDS)
         else:
@@ -95,20 +101,20 @@ async def check_address(settings: str, host: str, port: int, wait: float = 0.0) 
             return
 
 
-def _unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
+def _unusable(prefix: str, host: str, port: int, error: OSError) -> SettingsError:
     # From Python 3.12 on, asyncio gives no number where no address of the host is one of this machine.
     number = errno.EADDRNOTAVAIL if error.errno is None else error.errno
     if isinstance(error, socket.gaierror) or number == errno.EADDRNOTAVAIL:
         reason = error.strerror or os.strerror(number)
         return SettingsError(
-            f"{host} is no address of this machine ({reason}); set {settings}HOST to one,"
+            f"{host} is no address of this machine ({reason}); set {prefix}HOST to one,"
             " or to 0.0.0.0 for all of them."
         )
-    return SettingsError(f"Port {port} cannot be used ({error.strerror}); set {settings}PORT to another.")
+    return SettingsError(f"Port {port} cannot be used ({error.strerror}); set {prefix}PORT to another.")
 
 
 async def read_body(request: web.BaseRequest, seconds: float, max_bytes: int) -> bytes | int:
-    """The whole body, or the status with which the request is refused."""
+    """Read the whole body within `seconds`, or return the HTTP status with which to refuse the request."""
     if (request.content_length or 0) > max_bytes:
         return 413
     body = bytearray()
@@ -126,21 +132,21 @@ async def read_body(request: web.BaseRequest, seconds: float, max_bytes: int) ->
 
 
 def keep_open(request: web.BaseRequest) -> None:
-    """Not to be closed, until it is answered, for those who connect later."""
+    """Keep this connection open until the answer is sent, even if too many others come."""
     connection = request.protocol
     assert isinstance(connection, _Connection)
     connection.is_answering = True
 
 
 def refusal(status: int) -> web.Response:
-    """Closes the connection: it still carries the rest of the refused request."""
+    """An answer without a body that closes the connection, which still carries the rest of the request."""
     response = web.Response(status=status)
     response.force_close()
     return response
 
 
 class _Server(web.Server):
-    """Finds the handler of a request; closes connections that are too many."""
+    """Finds the handler of a request, and closes the oldest idle connections if there are too many."""
 
     def __init__(self, routes: Mapping[str, Handler], limits: ConnectionLimits) -> None:
         super().__init__(self._handle)

@@ -1,8 +1,8 @@
-"""PURE. Slack's events become questions, changes, stops and presses. No JSON makes these functions raise.
+"""PURE. Turns Slack's events into questions, changes, stops and presses. No JSON makes a function here raise.
 
-Slack sends a mention as two events (`app_mention` and `message`), and the bot its own messages and every
-change to them. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost
-(facts: Slack 8, openclaw#34833).
+Slack sends a mention as two events (`app_mention` and `message`). It also sends the bot's own messages and
+every change to them. Only a question may use up its dedupe key: if its ignored twin did, the mention would be
+lost (facts: Slack 8, openclaw#34833).
 """
 
 import re
@@ -27,7 +27,7 @@ _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, whose it is, and its address."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, its organisation, and its address."""
 
     user: str
     bot: str
@@ -37,9 +37,11 @@ class BotIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who did something. `ids`: of the user, the bot and its app; `teams`: those that Slack names with them.
+    """The person or bot behind an event.
 
-    `is_shared`: the channel is shared with another organisation; None: Slack does not say.
+    `ids`: ids of the user, the bot and its app. `teams`: the workspaces and organisations that the event
+    names with them. `is_shared`: whether the channel is shared with another organisation; None: Slack does
+    not say.
     """
 
     user: str
@@ -48,7 +50,7 @@ class Asker:
     is_shared: bool | None = None
 
     def is_surely_of(self, ours: Organisation) -> bool:
-        """Whether this alone says that they are of our organisation."""
+        """Whether the event alone shows that they belong to our organisation."""
         if self.teams:
             return all(ours.has(team) for team in self.teams)
         return self.is_shared is False
@@ -56,7 +58,9 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply without a mention of the bot. `names_others`: it mentions somebody else."""
+    """A reply without a mention of the bot. `names_others`: it mentions another person, a group or
+    everybody.
+    """
 
     question: Question
     names_others: bool = False
@@ -64,9 +68,10 @@ class ThreadReply:
 
 @dataclass(frozen=True, slots=True)
 class MessageChanged:
-    """`user` has edited the message of the question `key`, or deleted it: then `text` is None.
+    """A person has edited or deleted a message (`text` is None if it was deleted).
 
-    `names_others`: it mentions somebody else now and not the bot, where only a mention is for one of them.
+    `key` is the key that the message has as a question. `names_others`: the new text mentions others and not
+    the bot, in a conversation where only messages with a mention are for the bot.
     """
 
     key: str
@@ -78,7 +83,9 @@ class MessageChanged:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Not for the bot. `question`: the message read as one, if a reader could have meant it for the bot."""
+    """A message that is not for the bot. `question`: the message as a question, if its author could have
+    meant the bot.
+    """
 
     reason: str
     question: Question | None = None
@@ -86,12 +93,15 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A control that was pressed, or a modal that was sent (`is_modal`): that has no place.
+    """A control that a person pressed, or a modal that they sent (`is_modal`; it has no channel).
 
-    `name`: the action_id up to a "-", or the callback_id. `value`: the control's, or the private_metadata.
-    `turn`: the key of the turn that it names; "": none, or one of another channel.
-    `state`: what was filled in (`state.values`). `trigger`: opens a modal within 3 seconds. `private_url`:
-    where the message with the control can be changed, if only who pressed sees it. `bot`: who posted it.
+    - `name`: the action_id up to its "-", or the modal's callback_id.
+    - `value`: the control's value, or the modal's private_metadata.
+    - `turn`: the key of the turn that the value names; "" without one, or if it is of another channel.
+    - `by`, `user`: the person. `bot`: the bot that posted the control.
+    - `state`: Slack's `state.values`, what was filled in.
+    - `trigger`: opens a modal within 3 seconds.
+    - `private_url`: Slack's `response_url`, to change the message, if only this person sees it.
     """
 
     name: str
@@ -112,7 +122,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Somebody opens the Home tab (`is_home`), the messages with the bot, or a new thread of them."""
+    """A person opens the Home tab (`is_home`), the messages with the bot, or a new thread there."""
 
     user: str
     is_home: bool
@@ -122,7 +132,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class StreamStarted:
-    """The message `ts` of the bot is a new stream."""
+    """A new stream of the bot has begun: the message `ts`."""
 
     thread: ThreadKey
     ts: str
@@ -132,7 +142,9 @@ Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | I
 
 
 def _without_halves(value: Any) -> Any:
-    """JSON may hold half of a surrogate pair, as a cut emoji leaves it; no store and no agent takes it."""
+    """A copy without halves of surrogate pairs, as a cut emoji leaves them in JSON: stores and agents refuse
+    these.
+    """
     if isinstance(value, str):
         return value if value.isascii() else _HALF.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -141,7 +153,7 @@ def _without_halves(value: Any) -> Any:
 
 
 class _Event:
-    """The event in a body that is `_without_halves`. A field that is missing, or no text, is ""."""
+    """The event in a body. `event[name]` is the text of a field, "" if it is missing or not a text."""
 
     def __init__(self, payload: Object) -> None:
         self._payload, self.raw = payload, object_of(payload.get("event"))
@@ -151,9 +163,9 @@ class _Event:
         installed = text_in(first_of(payload.get("authorizations")), "team_id")
         self.team = installed or text_in(payload, "team_id") or self["team"]
 
-    def message(self, part: str) -> "_Event":
-        """The message that is a part of this event, as an event in the same channel."""
-        event = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
+    def message(self, name: str) -> "_Event":
+        """The message inside this event, for example `previous_message`, as an event in the same channel."""
+        event = {**object_of(self.raw.get(name)), "channel": self.raw.get("channel")}
         return _Event({**self._payload, "event": event})
 
     def __getitem__(self, name: str) -> str:
@@ -163,11 +175,13 @@ class _Event:
         return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
 
     def is_from_bot(self) -> bool:
-        """Apps, workflows and Slackbot. An app's message names the bot even if it posts as a user."""
-        is_named = self["bot_id"] or self.raw.get("bot_profile")
-        is_named = is_named or object_of(self.raw.get("user_profile")).get("is_bot")
+        """Whether a bot, a workflow or Slackbot wrote it. An app's message names the bot even if it posts as
+        a user.
+        """
+        names_bot = self["bot_id"] or self.raw.get("bot_profile")
+        names_bot = names_bot or object_of(self.raw.get("user_profile")).get("is_bot")
         is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
-        return bool(is_named) or is_bot_id or self["subtype"] == "bot_message"
+        return bool(names_bot) or is_bot_id or self["subtype"] == "bot_message"
 
     def question(self, text: str) -> Question:
         # on Grid `user_team` may be an enterprise (`E...`), which is no recipient
@@ -190,7 +204,7 @@ def _event_in(body: object) -> _Event:
 
 
 def read_message(body: object, me: BotIdentity) -> Inbound:
-    """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
+    """Read an `app_mention` or a `message`. The text of a question that holds only the mention is ""."""
     event = _event_in(body)
     if (news := _stream_started(event, me) or _changed(event, me)) is not None:
         return news
@@ -210,9 +224,10 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
 
 
 def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
-    """An edit of a question, as if its message had been written so. None: it is none, or was none before.
+    """Rebuild the event of an edited question as if it had been written like this at first.
 
-    Slack keeps no order: an edit may come before its message, which then is only a repetition.
+    Returns None if the message is not a question, or was none before the edit. Slack keeps no order: an edit
+    may come before its message, which then is ignored as a repetition.
     """
     before, now = _of_change(body, "previous_message"), _of_change(body, "message")
     kinds = {type(read_message(each, me)) for each in (before, now)}
@@ -220,18 +235,18 @@ def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
 
 
 def read_gone(body: object, me: BotIdentity) -> Inbound:
-    """Judge the message that a person has deleted or emptied, as it was."""
+    """Read the message that a person has deleted or emptied, as it was before."""
     return read_message(_of_change(body, "previous_message"), me)
 
 
-def _of_change(body: object, part: str) -> dict[str, Any]:
+def _of_change(body: object, name: str) -> dict[str, Any]:
     payload, event = object_of(body), object_of(object_of(body).get("event"))
     place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
-    return {**payload, "event": {**object_of(event.get(part)), **place, "edited": None}}
+    return {**payload, "event": {**object_of(event.get(name)), **place, "edited": None}}
 
 
 def read_asker(body: object) -> Asker:
-    """Who wrote a message, stopped or pressed."""
+    """Who wrote the message, stopped the answer or pressed the button."""
     event, user = _event_in(body), object_of(object_of(body).get("user"))
     ids = {event["user"], event["bot_id"], event["app_id"], text_in(user, "id")}
     teams = {event["user_team"], event["source_team"], event["team"], text_in(user, "team_id")}
@@ -247,18 +262,20 @@ def read_asker(body: object) -> Asker:
 
 
 def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
-    """The thread, the user and the streams of an `agent_session_stopped`."""
+    """The thread, the user and the `ts` of the streams of an `agent_session_stopped`; None without a
+    thread.
+    """
     event = _event_in(body)
     channel, thread_ts = event["channel"], event["thread_ts"]
-    named = event.raw.get("streaming_message_ts")
-    streams = tuple(ts for ts in named if isinstance(ts, str)) if isinstance(named, list) else ()
+    stream_ts = event.raw.get("streaming_message_ts")
+    streams = tuple(ts for ts in stream_ts if isinstance(ts, str)) if isinstance(stream_ts, list) else ()
     if not (channel and thread_ts):
         return None
     return ThreadKey(event.team, channel, thread_ts), event["user"], streams
 
 
 def read_press(body: object, me: BotIdentity) -> Press | None:
-    """A `block_actions` or a `view_submission`. None: neither, or of nobody."""
+    """Read a `block_actions` or a `view_submission`. Returns None if it names no user."""
     payload = object_of(body)
     by = read_asker(payload)
     if not by.user:
@@ -291,7 +308,7 @@ def read_press(body: object, me: BotIdentity) -> Press | None:
 
 
 def read_visit(body: object) -> Visit:
-    """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
+    """Read an `app_home_opened` or `assistant_thread_started`. If `channel` is "" there is nothing to do."""
     event = _event_in(body)
     thread = object_of(event.raw.get("assistant_thread"))
     if thread:
@@ -303,7 +320,9 @@ def read_visit(body: object) -> Visit:
 
 
 def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
-    """Of an `app_context_changed`: the workspace and the person, and the channels that they look at."""
+    """Read an `app_context_changed`: (workspace, person) and the channels they look at; None without a
+    person.
+    """
     event = _event_in(body)
     if not event["user"]:
         return None
@@ -311,13 +330,15 @@ def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
 
 
 def _channels_in(context: object) -> tuple[str, ...]:
-    """What else a person may look at, such as a canvas, has ids of other kinds (facts: Slack 14)."""
+    """The channels among the entities of a context; canvases and the like have other ids (facts: Slack
+    14).
+    """
     values = [text_in(each, "value") for each in objects_of(object_of(context).get("entities"))]
     return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
-    """A new stream is a plain message without text (facts: Slack 1.8)."""
+    """Read the start of one of the bot's streams: a plain message without text (facts: Slack 1.8)."""
     is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
     is_named = (
         MESSAGE_TS.fullmatch(event["ts"]) and MESSAGE_TS.fullmatch(event["thread_ts"]) and event["channel"]
@@ -328,9 +349,10 @@ def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
 
 
 def _changed(event: _Event, me: BotIdentity) -> MessageChanged | None:
-    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone.
+    """Read an edit or a deletion. A deleted root of a thread becomes a tombstone.
 
-    Slack calls it a change as well when a link is unfurled, or when a thread's agent session goes on.
+    Slack also sends a change when a link is unfurled, or when a thread's agent session goes on: these are
+    None.
     """
     kind = event["subtype"]
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
@@ -338,16 +360,16 @@ def _changed(event: _Event, me: BotIdentity) -> MessageChanged | None:
     before, now = event.message("previous_message"), event.message("message")
     if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
-    old = before.question("")
+    question = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
     if not is_gone and now["text"] == before["text"]:
         return None
     if is_gone:
-        return MessageChanged(old.key, old.thread, old.user, None)
+        return MessageChanged(question.key, question.thread, question.user, None)
     wording = without_mention(now["text"], me.user)
     names_others = wording == now["text"] and _NAMED.search(wording) is not None
     is_for_others = names_others and not is_direct(event["channel"])
-    return MessageChanged(old.key, old.thread, old.user, to_text(wording), is_for_others)
+    return MessageChanged(question.key, question.thread, question.user, to_text(wording), is_for_others)
 
 
 def _why_not(event: _Event, me: BotIdentity) -> str | None:
@@ -363,9 +385,9 @@ def _why_not(event: _Event, me: BotIdentity) -> str | None:
 
 
 def without_mention(text: str, user: str) -> str:
-    """`text` without the mentions of `user`; unchanged if there is none."""
+    """`text` without the mentions of `user`; unchanged if there are none."""
     mention = rf"<@{re.escape(user)}(?:\|[^>]*)?>"
     if not user or re.search(mention, text) is None:
         return text
-    opened = re.sub(rf"\A\s*(?:{mention}[\s,:;]*)+", "", text)
-    return re.sub(rf"[ \t]*{mention}", "", opened).strip()
+    without_lead = re.sub(rf"\A\s*(?:{mention}[\s,:;]*)+", "", text)
+    return re.sub(rf"[ \t]*{mention}", "", without_lead).strip()

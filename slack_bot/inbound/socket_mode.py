@@ -1,12 +1,12 @@
-"""Slack in by Socket Mode: no public address needed.
+"""Socket Mode: the bot opens web sockets to Slack and needs no public address.
 
 A process has more than one connection, and opens the next one before it closes an old one, so that there is
-no gap. slack_sdk's client closes the old one first, acknowledges an event on whatever connection it has by
-then, and repeats an attempt with the same address, whose ticket is good only once.
+no gap. The client of slack_sdk closes the old one first. It also acknowledges an event on whatever connection
+it has by then, and repeats an attempt with the same address, whose ticket is good only once.
 
-Slack sends each event to any one of the app's connections, and a mention is two events: two processes with a
-store each answer some questions twice. Slack names the number of connections in `hello`, when one begins
-(facts: Slack 3.4): at the start, after a failure, and every few hours.
+Slack sends each event to any one of the app's connections, and a mention is two events. So two processes with
+a store each answer some questions twice. Slack tells the number of the app's connections in the `hello` of a
+new connection (facts: Slack 3.4): at the start, after a failure, and every few hours.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _REFUSALS = {
 
 
 class _NotConnected(Exception):
-    """No connection came about. `str()` is one sentence, `reason` a word for it."""
+    """A connection could not be opened. `str()` is a sentence for people, `reason` a word for it."""
 
     def __init__(self, problem: str, reason: str) -> None:
         super().__init__(problem)
@@ -63,14 +63,14 @@ class _NotConnected(Exception):
 
 
 class _Reachability:
-    """Whether Slack is in, for `health`. `ready` is called when it is in again, after an outage
-    of `backfill_after` seconds or more.
+    """Tells `health` whether Slack is connected. `ready` is called when it is connected again after an
+    outage of `backfill_after` seconds or more.
     """
 
     def __init__(self, health: Health, backfill_after: float, ready: Callable[[], None] | None) -> None:
         self._health, self._ready = health, ready
         self._backfill_after = backfill_after
-        self._out_since: float | None = -math.inf  # None: Slack is in
+        self._out_since: float | None = -math.inf  # None: Slack is connected
         self._is_ending = False
 
     def update(self, problem: str, *, is_open: bool) -> None:
@@ -88,16 +88,16 @@ class _Reachability:
                 self._ready()
 
     def end(self) -> None:
-        """The bot lets Slack in no more."""
+        """The bot closes its connections: say so, and report nothing after it."""
         self._is_ending = True
         self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
 
 
 class SocketConnections:
-    """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
-    longer than `slack.backfill_after`.
+    """All connections of this process to Slack.
 
-    `is_alone`: there should be no other process of this app; if there is, it is warned of.
+    `ready` is called when Slack is connected, and again after an outage of at least `slack.backfill_after`
+    seconds. `is_alone`: no other process of this app should run; a warning is logged if one does.
     """
 
     def __init__(
@@ -118,12 +118,13 @@ class SocketConnections:
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
-        self._told: dict[str, int] = {}  # problems, with how many failures in a row were logged
+        self._failures: dict[str, int] = {}  # problems, with how many failures in a row were logged
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Let Slack in until `stop` is set.
+        """Receive Slack's events until `stop` is set.
 
-        SettingsError without an app token, SlackError if it is not good or Slack's API cannot be reached.
+        Raises SettingsError without an app token, and SlackError if the token is wrong or Slack cannot be
+        reached.
         """
         if self._slack.app_token is None:
             raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
@@ -145,7 +146,7 @@ class SocketConnections:
                 await asyncio.gather(*map(self._close, tuple(self._open)))
 
     async def _new_address(self) -> str:
-        """With its ticket. Raises SlackError."""
+        """Ask Slack for the address of a new connection, which holds a ticket. Raises SlackError."""
         token = self._slack.app_token.get_secret_value() if self._slack.app_token else ""
         answer = await call_or_raise(
             self._client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token
@@ -153,31 +154,32 @@ class SocketConnections:
         return str(answer.get("url"))
 
     async def _keep_one(self, address: str | None) -> None:
-        """Keep one connection, for ever; the first one at `address`.
+        """Keep one connection open for ever; the first one at `address`.
 
-        After each failure in a row the pause is longer. A short life counts as one, but the first is free.
+        The pause grows with each failure in a row. A connection that ends soon counts as a failure too, but
+        after the first of these there is no pause.
         """
-        loop, failures, present = asyncio.get_running_loop(), 0, None
+        loop, failures, connection = asyncio.get_running_loop(), 0, None
         while True:
             try:
-                following = await self._connect(address)
+                new_connection = await self._connect(address)
             except _NotConnected as problem:
-                may_make_room = problem.reason == _TOO_MANY and present is not None and self._alive() > 1
+                may_make_room = problem.reason == _TOO_MANY and connection is not None and self._alive() > 1
                 pause = self._pause(failures if may_make_room else failures + 1)
                 failures += 1
-                if failures > self._told.get(str(problem), 0):  # the other connections fail as often
-                    self._told[str(problem)] = failures
+                if failures > self._failures.get(str(problem), 0):  # the other connections fail as often
+                    self._failures[str(problem)] = failures
                     log.warning("%s The next attempt to connect is in %g s.", problem, pause)
                 self._report(str(problem))
-                if present is not None and may_make_room:  # the others go on meanwhile
-                    await self._close(present)
-                    present = None
+                if connection is not None and may_make_room:  # the others go on meanwhile
+                    await self._close(connection)
+                    connection = None
             else:
-                if present is not None:
-                    self._retire(present)
-                present, began = following, loop.time()
-                self._told.clear()
-                log.info("a connection to Slack is replaced: %s", await present.end_of_use)
+                if connection is not None:
+                    self._retire(connection)
+                connection, began = new_connection, loop.time()
+                self._failures.clear()
+                log.info("a connection to Slack is replaced: %s", await connection.end_of_use)
                 failures = 0 if loop.time() - began > self._slack.socket_ping_interval else failures + 1
                 pause = self._pause(failures - 1)
             address = None
@@ -196,7 +198,7 @@ class SocketConnections:
         self._reachability.update(problem, is_open=self._alive() > 0)
 
     async def _connect(self, address: str | None) -> _Connection:
-        """One that Slack greeted. Raises _NotConnected."""
+        """Open a connection and wait for Slack's hello. Raises _NotConnected."""
         async with self._opening:
             connection = await self._new(address)
             others = connection.count - len(self._open)
@@ -236,7 +238,7 @@ class SocketConnections:
         return connection
 
     def _retire(self, connection: _Connection) -> None:
-        """Close it soon: Slack may have sent something there."""
+        """Close a connection after `_OVERLAP` seconds, because Slack may have sent something on it."""
 
         async def close() -> None:
             await connection.over(_OVERLAP)
@@ -253,16 +255,16 @@ class SocketConnections:
             self._open.discard(connection)
 
     async def _count_again(self) -> None:
-        """During a restart the old process, or a connection that broke, may count for a while."""
+        """Count the app's connections again later: right after a restart, the old process may still count."""
         await asyncio.sleep(self._slack.connection_check_delay)
         try:
             async with self._opening:
-                further = await self._new()
-                others = further.count - len(self._open)
+                connection = await self._new()
+                others = connection.count - len(self._open)
         except _NotConnected as problem:
             log.info("how many connections the app has could not be asked: %s", problem.reason)
             return
-        await self._close(further)
+        await self._close(connection)
         if others > 0:
             log.warning(
                 "another process is connected to Slack as this app, or a connection broke and Slack has not"
@@ -275,7 +277,7 @@ class SocketConnections:
 
 
 class _Connection:
-    """One web socket. aiohttp pings it, and ends it if nothing comes back: `on_over` is called then."""
+    """One web socket. aiohttp pings it and ends it if no answer comes; then `on_over` is called."""
 
     def __init__(
         self,
@@ -286,7 +288,7 @@ class _Connection:
     ) -> None:
         self._socket, self._bolt, self._silence_timeout = socket, bolt, silence_timeout
         self.count = 0
-        """Connections of the app, as Slack counted them for its hello."""
+        """How many connections the app has, as Slack said in its hello."""
         loop = asyncio.get_running_loop()
         self.hello: asyncio.Future[None] = loop.create_future()  # Slack's, or a _NotConnected
         self.end_of_use: asyncio.Future[str] = loop.create_future()  # why another one should take its place
@@ -360,7 +362,9 @@ class _Connection:
             self.end_of_use.set_result(why)
 
     async def _handle(self, request: SocketModeRequest) -> None:
-        """Give it to Bolt. What is not acknowledged comes again."""
+        """Hand the event to Bolt and acknowledge it if Bolt does. Slack sends again what is not
+        acknowledged.
+        """
         answer = await run_async_bolt_app(self._bolt, request)
         if answer.status != 200:
             return
@@ -385,7 +389,7 @@ async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Without the text of the error: that may hold the ticket."""
+    """A word for the error, without its text: that may hold the ticket."""
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return f"HTTP {error.status}"
     return getattr(error, "strerror", None) or type(error).__name__
