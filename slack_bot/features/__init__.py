@@ -1,1 +1,1 @@
-"""What the bot does beside answering questions, a folder each."""
+"""What the bot does besides answering questions, one folder for each feature."""

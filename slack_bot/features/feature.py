@@ -1,5 +1,5 @@
-"""What a feature is to the bot: it is built of the bot's parts, takes presses, events and facts, and may work
-beside the answers. `app` has the list of all; what is taken out of it is gone.
+"""What a feature is: it is built from the bot's parts, and may handle presses, events and facts, and run work
+of its own. `app` has the list of all features; a feature that is removed from it is gone.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
@@ -26,7 +26,10 @@ from ..threads.threads import Threads
 
 @dataclass(frozen=True, slots=True)
 class BotParts:
-    """What features are built of. `authorize` says who the bot is; `http` is for others than the agent."""
+    """What features are built from.
+
+    `authorize` returns the bot's identity. `http`: a client for all addresses but the agent's.
+    """
 
     common: CommonParts
     threads: Threads
@@ -36,29 +39,31 @@ class BotParts:
 
 
 class RequestReceiver(Protocol):
-    """Takes requests from outside: in HTTP mode at the port for Slack, else at a port of its own."""
+    """Handles requests from outside: in HTTP mode on Slack's port, otherwise on a port of its own."""
 
     @property
     def routes(self) -> Mapping[str, Handler]:
-        """A path, or what a path begins with, and who handles it."""
+        """The handlers by path. A path that ends in a slash stands for all paths below it."""
 
     async def check_port(self, wait: float) -> None:
-        """Look whether its own port is free, for `wait` seconds at most. Raises SettingsError."""
+        """Check that the port is free, and wait up to `wait` seconds for it. Raises SettingsError."""
 
     async def prepare(self) -> None:
-        """Called before a port is opened. Raises SettingsError if it cannot work."""
+        """Called before the port is opened. Raises SettingsError if the receiver cannot work."""
 
     def listening(self, slack: SlackSettings) -> AbstractAsyncContextManager[None]:
-        """Listen at its own port meanwhile. Raises SettingsError if that is taken."""
+        """Listen on the receiver's own port inside the block. Raises SettingsError if the port is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureWork:
-    """What a feature does in one bot: its controls and modals, its listeners, its work beside the answers.
+    """What a feature does in one bot.
 
-    `register` is called before the listeners that match everything. `run` runs while Slack is let in, and is
-    cancelled at the end; `receiver` works as long. `observe` takes every fact; `close` is called when no turn
-    runs any more, before the store is closed.
+    - `buttons`: its controls and modals.
+    - `register`: adds its listeners to Bolt, before those that match everything.
+    - `run`: runs while Slack is connected, and is cancelled at the end. `receiver` works as long.
+    - `observe`: gets every fact.
+    - `close`: called when no turn runs any more, before the store is closed.
     """
 
     buttons: tuple[Button, ...] = ()
@@ -71,9 +76,9 @@ class FeatureWork:
 
 @dataclass(frozen=True, slots=True)
 class SettingsCheck:
-    """What `doctor` looks at. `look` gives what it finds, nothing if it is off; raises SettingsError.
+    """A check of `doctor`. `look` yields its findings, none if the feature is off; it raises SettingsError.
 
-    `needed`: the settings without which it cannot look, in the section that has the name of the feature.
+    `needed`: the settings without which there is nothing to check, in the section named like the feature.
     """
 
     look: Callable[[Settings], AsyncIterator[Diagnosis]]
@@ -82,12 +87,14 @@ class SettingsCheck:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A row of `app`'s list; most features need only `start`. `collections`: what it keeps in the store.
-    `serve_threads` adds what it does for threads, before these are built.
+    """A row of `app`'s list of features. Most features have only `start`.
 
-    `observe` gives an observer for `slack-bot run`, which opens it before the bot is built and closes it
-    after the bot; it returns None if the settings do not want it, and raises SettingsError. A bot that is
-    built for something else (`say` alone, the playground) has no such observers.
+    - `start`: builds what the feature does in a bot.
+    - `serve_threads`: adds what it does for threads, before these are built.
+    - `observe`: opens an observer for `slack-bot run`, before the bot is built, and closes it after the bot.
+      It returns None if the settings switch it off, and raises SettingsError. Other bots (of `say`, of the
+      playground) have no such observers.
+    - `collections`: what it keeps in the store.
     """
 
     name: str

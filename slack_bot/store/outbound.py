@@ -1,4 +1,4 @@
-"""PURE. What the bot is to say without a question from Slack, as the store keeps it."""
+"""PURE. Messages that the bot has to post without a question in Slack, as the store keeps them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..turn.outbound import OutboundRecord, accepted
 from .collection import Collection, CollectionStore, KeptPerson
 
 _MOST = 10_000
-"""Messages that are looked at in one go."""
+"""The most messages that are read from the store at once."""
 
 OUTBOUND = Collection(
     "outbound",
@@ -24,31 +24,33 @@ OUTBOUND = Collection(
     state=lambda record: record.state,
     label="messages to them",
 )
-"""By the name that `say` gave. Due: it has not ended."""
+"""By the key that `say` gave. Due until it has ended."""
 
 
 async def accept_outbound(store: CollectionStore, new: OutboundRecord) -> OutboundRecord:
-    """What is stored under its key then (`turn.outbound.accepted`). Raises StoreError."""
-    stored = await store.change(OUTBOUND, (new.key,), lambda known: accepted(known, new), new.accepted_at)
-    return stored.after or new
+    """Store a new message, once (`turn.outbound.accepted`). Returns the record that is stored. Raises
+    StoreError.
+    """
+    result = await store.change(OUTBOUND, (new.key,), lambda stored: accepted(stored, new), new.accepted_at)
+    return result.after or new
 
 
 async def save_outbound(store: CollectionStore, record: OutboundRecord) -> None:
-    """Replace it. StoreError if another process works on it."""
+    """Replace a record. Raises StoreError, also if another process works on it."""
     if not await store.hold(OUTBOUND, (record.key,)):
         raise StoreError(f"Another process delivers {record.key}.")
     await store.change(OUTBOUND, (record.key,), lambda _: record, record.ended_at or record.accepted_at)
 
 
 async def outbound(store: CollectionStore, key: str) -> OutboundRecord | None:
-    """The record with this key; None: it is not kept, or no longer. Raises StoreError."""
+    """The record with this key; None if it was never stored or has expired. Raises StoreError."""
     return await store.get(OUTBOUND, (key,))
 
 
 async def unfinished_outbound(store: CollectionStore) -> list[OutboundRecord]:
-    """What has not ended, in the order it was accepted, and is for this process to deliver.
+    """The unfinished messages that this process has to deliver, in the order in which they were accepted.
 
-    Asked every second, which also holds on to what is under way. Raises StoreError.
+    Called every second, which also renews the reservation of each record. Raises StoreError.
     """
-    found = await store.due(OUTBOUND, math.inf, _MOST)
-    return [record for record in found if await store.hold(OUTBOUND, (record.key,))]
+    records = await store.due(OUTBOUND, math.inf, _MOST)
+    return [record for record in records if await store.hold(OUTBOUND, (record.key,))]

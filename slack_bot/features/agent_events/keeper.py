@@ -1,4 +1,4 @@
-"""Keeps the raw events of agents in the store, where a setting asks for it: a turn can become a tape."""
+"""Stores the raw events of agents if a setting asks for it, so that a turn can become a tape."""
 
 import asyncio
 import json
@@ -25,10 +25,10 @@ class _Event:
 
 
 class EventKeeper:
-    """An observer. It stores every `interval` seconds what came, of all turns.
+    """An observer that stores new events every `interval` seconds.
 
-    `most_bytes` of a turn are kept, as JSON; what comes after that is left out. Secrets are masked, those of
-    `masks` and what looks like one, also where the agent sent it in pieces: then its events wait a little.
+    It keeps at most `most_bytes` of each turn, as JSON, and drops the rest. Known secrets and what looks like
+    a secret are masked, even if the agent sent them in pieces; for that, events may wait until the next ones.
     """
 
     wants_details, wants_events = False, True
@@ -105,17 +105,17 @@ class EventKeeper:
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Keeps them, where the settings say how many bytes of a turn."""
+    """Store events if `event_bytes` is set."""
     common = bot.common
-    kept = common.settings.store
-    if not kept.event_bytes:
+    settings = common.settings.store
+    if not settings.event_bytes:
         return FeatureWork()
     keeper = EventKeeper(
         common.store,
         common.clock,
         lambda: (*secrets_of(common.settings), *common.agent.secrets),
-        interval=kept.checkpoint_interval,
-        most_bytes=kept.event_bytes,
+        interval=settings.checkpoint_interval,
+        most_bytes=settings.event_bytes,
     )
     return FeatureWork(observe=keeper, close=keeper.close)
 

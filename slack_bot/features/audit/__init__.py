@@ -1,1 +1,1 @@
-"""A line for each turn: who asked which agent, what came of it, who approved what."""
+"""The audit: one line for each turn, with asker, agent, outcome and approvals."""

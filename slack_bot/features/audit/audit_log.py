@@ -1,6 +1,6 @@
-"""One line of JSON for each turn: who asked which agent, what came of it, and who approved what.
+"""The audit: one line of JSON for each turn, with asker, agent, outcome and approvals.
 
-The line is written when the end of the turn is in the store, by the process that stored it.
+A line is written once the store has the end of the turn, by the process that stored it.
 """
 
 import json
@@ -31,7 +31,7 @@ _MOST = 10_000  # turns whose tokens are counted at once
 
 
 class AuditLog:
-    """An observer. SettingsError: nothing can be written there."""
+    """An observer that writes the lines. Raises SettingsError if its folder cannot be written."""
 
     wants_details, wants_events = False, True
 
@@ -67,7 +67,7 @@ class AuditLog:
                 pass
 
     def _write(self, line: str, at: float) -> None:
-        """An answer does not depend on it: what cannot be written is said once."""
+        """Write a line. A failure is logged once and does not disturb the answer."""
         try:
             out = sys.stdout if self._is_stdout else self._file_of(datetime.fromtimestamp(at, UTC).date())
             out.write(f"{line}\n")
@@ -108,17 +108,21 @@ class AuditLog:
 
 
 def line_of(agent: str, record: TurnRecord, usage: TokenUsage, *, has_text: bool = False) -> dict[str, Any]:
-    """What is said of a turn. What is not known, or nothing, is left out."""
-    asked, thread, ended_at = record.question, record.question.thread, record.ended_at or record.accepted_at
+    """The line for a turn. Unknown and empty values are left out. `has_text`: with question and answer."""
+    question, thread, ended_at = (
+        record.question,
+        record.question.thread,
+        record.ended_at or record.accepted_at,
+    )
     line = {
         "turn": record.key,
         "ref": facts.reference_of(record.key),
         "team": thread.team,
         "channel": thread.channel,
         "thread": thread.ts,
-        "user": asked.user,
-        "user_team": asked.user_team,
-        "is_bot": asked.asker_is_bot,
+        "user": question.user,
+        "user_team": question.user_team,
+        "is_bot": question.asker_is_bot,
         "agent": agent,
         "accepted_at": _time(record.accepted_at),
         "ended_at": _time(ended_at),
@@ -128,26 +132,26 @@ def line_of(agent: str, record: TurnRecord, usage: TokenUsage, *, has_text: bool
         "task": record.task_id,
         "context": record.context_id,
         "agent_trace": record.trace_id,
-        "merged": asked.merged,
+        "merged": question.merged,
         "form": _form(record),
-        "files_in": len(asked.files),
+        "files_in": len(question.files),
         "files_out": sum(bool(each.file_id) for each in record.extras),
         "messages": len(record.messages),
         "takeovers": record.takeovers,
         "tokens": usage.as_json() if usage.calls else None,
-        **({"question": asked.text, "answer": record.text} if has_text else {}),
+        **({"question": question.text, "answer": record.text} if has_text else {}),
     }
     return {name: value for name, value in line.items() if value not in (None, "", (), 0, False)}
 
 
 def _form(record: TurnRecord) -> dict[str, Any] | None:
-    """Who answered what. Of an approval the calls and the decision, never their arguments."""
-    asked = record.question
-    if asked.form is None:
+    """Who answered which form. For an approval, the names of the calls and the decision, but no arguments."""
+    question = record.question
+    if question.form is None:
         return None
-    verdict = None if asked.answer is None else asked.answer.verdict
-    by, calls = asked.answered_by or asked.user, [call.name for call in asked.form.calls]
-    return {"kind": asked.form.kind, "by": by, "verdict": verdict, "calls": calls}
+    verdict = None if question.answer is None else question.answer.verdict
+    by, calls = question.answered_by or question.user, [call.name for call in question.form.calls]
+    return {"kind": question.form.kind, "by": by, "verdict": verdict, "calls": calls}
 
 
 def _time(seconds: float) -> str:
@@ -164,12 +168,12 @@ async def _written(settings: AuditSettings) -> AsyncIterator[AuditLog]:
 
 
 def observe(settings: Settings, _: Clock) -> AbstractAsyncContextManager[AuditLog] | None:
-    """The audit, where the settings name a place for it."""
+    """The audit as an observer; None if the settings name no place for it. Raises SettingsError."""
     return _written(settings.audit) if settings.audit.path else None
 
 
 async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
-    """That its lines can be written."""
+    """Check that the audit can be written. Raises SettingsError."""
     if settings.audit.path:
         AuditLog(settings.audit)
         yield ok("audit", f"it is written to {settings.audit.path}")

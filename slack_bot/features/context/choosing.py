@@ -1,4 +1,6 @@
-"""PURE. Which messages of a thread are quoted to its agent, how much of them, and what people are called."""
+"""PURE. Chooses which messages of a thread are quoted to its agent, how much of them, and how people are
+named.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,85 +21,93 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-"""Controls, what turns text around, and what only a machine reads."""
+"""Control characters, marks that turn the direction of text, and characters that only machines read."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteLimits:
-    """At most so many messages, characters of one and characters in all."""
+    """The most messages, characters of one message, and characters in all."""
 
     messages: int = 30
     message_chars: int = 800
     chars: int = 12_000
 
 
-def unheard(messages: Iterable[ThreadMessage], heard: Heard, asked: Iterable[str]) -> list[ThreadMessage]:
-    """What the agent has not heard, said before the question, whose own messages are `asked`; in order.
+def unheard(messages: Iterable[ThreadMessage], heard: Heard, own_ts: Iterable[str]) -> list[ThreadMessage]:
+    """The messages before the question that the agent has not got yet, in order.
 
-    The bot's own answers are news only to an agent that knows nothing of the thread.
+    `heard`: what the agent has got (`turn/quotes.py`). `own_ts`: the `ts` of the question's own messages. The
+    bot's answers are included only if the agent has got nothing of the thread.
     """
-    own = frozenset(asked)
-    until, after = max(map(time_of, own)), time_of(heard[0]) if heard else (-1, 0)
-    found = {
+    question_ts = frozenset(own_ts)
+    until, after = max(map(time_of, question_ts)), time_of(heard[0]) if heard else (-1, 0)
+    news = {
         each.ts: each
         for each in messages
         if after < time_of(each.ts) < until
-        and each.ts not in own.union(heard)
+        and each.ts not in question_ts.union(heard)
         and not (heard and each.is_own)
         and (each.text or each.files)
     }
-    return sorted(found.values(), key=lambda each: time_of(each.ts))
+    return sorted(news.values(), key=lambda each: time_of(each.ts))
 
 
 def quotable(
-    said: Iterable[ThreadMessage], asker: str, scope: Scope, *, with_external: bool
+    messages: Iterable[ThreadMessage], asker: str, scope: Scope, *, with_external: bool
 ) -> list[ThreadMessage]:
-    """What may be quoted by the settings of the channel: the bot's words and the asker's always may."""
+    """The messages that the channel's `scope` allows to quote. Those of the bot and of the asker always are.
+
+    `with_external`: also messages of people from other organisations.
+    """
     is_open = scope == "thread"
     return [
         each
-        for each in said
+        for each in messages
         if each.author == asker
         or each.is_own
         or (is_open and (with_external or each.kind is not PersonKind.EXTERNAL))
     ]
 
 
-def newest(said: Sequence[ThreadMessage], most: int, root: str) -> list[ThreadMessage]:
-    """The `root` of the thread, and the newest of the others."""
-    first = [each for each in said[:1] if each.ts == root]
-    others = said[len(first) :]
+def newest(messages: Sequence[ThreadMessage], most: int, root: str) -> list[ThreadMessage]:
+    """At most `most` messages: the thread's first one, whose `ts` is `root`, and the newest of the others."""
+    first = [each for each in messages[:1] if each.ts == root]
+    others = messages[len(first) :]
     room = most - len(first)
     return [*first, *(others[-room:] if room else [])]
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What people are called. `names`: as far as they may be told, by id. `authors`: those of the quotes."""
+    """How people are named to the agent.
+
+    `identity`: what may be told of them. `names`: display names by user id. `authors`: the people who are
+    quoted, in order, for numbers where they have no names.
+    """
 
     asker: str
     identity: Identity = "id"
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
     authors: tuple[str, ...] = ()
 
-    def item(self, said: ThreadMessage) -> dict[str, Any]:
-        """A message as it is quoted."""
-        ids = {} if self.identity == "none" else {"author_id": said.author}
+    def item(self, message: ThreadMessage) -> dict[str, Any]:
+        """A message as the agent gets it."""
+        ids = {} if self.identity == "none" else {"author_id": message.author}
         return {
-            "ts": said.ts,
-            "author": self._author(said),
+            "ts": message.ts,
+            "author": self._author(message),
             **ids,
-            "kind": "self" if said.is_own else str(said.kind),
-            "asker": said.author == self.asker,
-            "text": plain(to_text(said.text, self._mentioned)),
-            "files": [one_line(name) for name in said.files[:_MOST_FILES]],
+            "kind": "self" if message.is_own else str(message.kind),
+            "asker": message.author == self.asker,
+            "text": plain(to_text(message.text, self._mentioned)),
+            "files": [one_line(name) for name in message.files[:_MOST_FILES]],
         }
 
-    def _author(self, said: ThreadMessage) -> str:
-        if said.is_own:
+    def _author(self, message: ThreadMessage) -> str:
+        if message.is_own:
             return "this bot"
-        is_bot = said.kind is PersonKind.BOT
-        return (one_line(said.name) if is_bot else "") or self._person(said.author)
+        is_bot = message.kind is PersonKind.BOT
+        return (one_line(message.name) if is_bot else "") or self._person(message.author)
 
     def _person(self, user: str) -> str:
         if self.identity == "none":
@@ -108,11 +118,11 @@ class Naming:
         return f"@{self._person(target[1:])}" if target[0] == "@" else target
 
 
-def quoted(said: Sequence[ThreadMessage], root: str, limits: QuoteLimits, naming: Naming) -> Quotes:
-    """Of what was `said` the newest, and the `root` of the thread, as far as the limits allow."""
-    kept, size, is_cut = list[dict[str, Any]](), 0, False
-    chosen = newest(said, limits.messages, root)
-    for each in sorted(chosen, key=lambda each: (each.ts == root, time_of(each.ts)), reverse=True):
+def quoted(messages: Sequence[ThreadMessage], root: str, limits: QuoteLimits, naming: Naming) -> Quotes:
+    """Quote the first message of the thread and the newest others, as far as the limits allow."""
+    items, size, is_cut = list[dict[str, Any]](), 0, False
+    selection = newest(messages, limits.messages, root)
+    for each in sorted(selection, key=lambda each: (each.ts == root, time_of(each.ts)), reverse=True):
         item = naming.item(each)
         text, most = item["text"], limits.message_chars
         if len(text) > most:
@@ -120,12 +130,12 @@ def quoted(said: Sequence[ThreadMessage], root: str, limits: QuoteLimits, naming
         size += len(item["author"]) + len(item["text"]) + sum(map(len, item["files"]))
         if size > limits.chars:
             break
-        kept.append(item)
+        items.append(item)
         is_cut |= len(item["files"]) < len(each.files)
-    kept.sort(key=lambda each: time_of(each["ts"]))
-    return Quotes(tuple(kept), truncated=is_cut or len(kept) < len(said))
+    items.sort(key=lambda each: time_of(each["ts"]))
+    return Quotes(tuple(items), truncated=is_cut or len(items) < len(messages))
 
 
 def plain(text: str) -> str:
-    """`text` without invisible characters, its lines ended by `\\n`."""
+    """`text` without invisible characters, and with `\\n` as its line ends."""
     return _INVISIBLE.sub("", _LINES.sub("\n", text))

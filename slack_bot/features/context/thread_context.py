@@ -1,9 +1,9 @@
-"""What goes to the agent beside a question: where it was asked, and what was said in the thread since the
-agent last heard.
+"""Gathers the context of a question: where it was asked, and what was said in the thread since the agent last
+got messages of it.
 
-It is read while the agent's card is read, and never stands in a question's way. What every event shows is
-remembered for a while, so that nothing is read where nothing can be new: of a thread from whose beginning on
-this process has heard each message.
+This runs while the agent's card is read, and a failure never delays the question. The bot remembers which
+messages it received as events. So it reads nothing from Slack for a thread that it has followed from its
+first message and in which nothing is new.
 """
 
 import asyncio
@@ -48,9 +48,13 @@ _BOUNDARY_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """`read_to`: all up to then is among it. `is_short`: not all; `is_end_missing`: not what was said last;
-    `is_away`: nothing could be read. `is_alone`: as in `Surroundings`.
+class _News:
+    """The messages of a thread that the agent has not got.
+
+    - `read_to`: all messages up to this `ts` were looked at.
+    - `is_short`: some messages are missing; `is_end_missing`: among them the last ones.
+    - `is_away`: nothing could be read.
+    - `is_alone`: see `Surroundings`.
     """
 
     messages: Sequence[ThreadMessage] = ()
@@ -62,7 +66,7 @@ class _Said:
 
 
 class ThreadContext(QuestionContext):
-    """Looks around for the questions of one agent."""
+    """Gathers the context for the questions to one agent."""
 
     def __init__(self, common: CommonParts) -> None:
         settings = common.settings
@@ -71,14 +75,14 @@ class ThreadContext(QuestionContext):
         self._settings, self._policies = settings.context, common.policies
         self._reader = ThreadReader(common.api, settings.context, settings.governor.reads_per_minute)
         # seconds since 1970: since then what is said is kept
-        self._heard_since = common.clock.wall() if self._reader.is_limited else None
+        self._kept_since = common.clock.wall() if self._reader.is_limited else None
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
         self._viewed: dict[tuple[str, str], tuple[str, ...]] = {}
         most = settings.context
         self._limits = QuoteLimits(most.messages, most.message_chars, most.chars)
 
     def viewed(self, person: tuple[str, str], channels: tuple[str, ...]) -> None:
-        """Only of the last ten thousand people."""
+        """Remember what a person looks at, for the last ten thousand people."""
         self._viewed.pop(person, None)
         if channels:
             self._viewed[person] = channels
@@ -86,21 +90,24 @@ class ThreadContext(QuestionContext):
             del self._viewed[next(iter(self._viewed))]
 
     def forget(self) -> None:
-        """Events may have been missed."""
+        """Forget which messages came as events, because some may have been missed."""
         self._seen.clear()
-        if self._heard_since is not None:
-            self._heard_since = self._clock.wall()
+        if self._kept_since is not None:
+            self._kept_since = self._clock.wall()
 
-    async def overhear(self, said: Question, event: Mapping[str, Any], *, is_asked: bool) -> None:
-        """Somebody wrote `said`. `is_asked`: it is for the bot. Never raises for what the store does."""
-        thread = said.thread
+    async def overhear(self, question: Question, event: Mapping[str, Any], *, is_asked: bool) -> None:
+        """Remember a message of a person or another bot. Errors of the store are logged.
+
+        `is_asked`: the message is a question for the bot.
+        """
+        thread = question.thread
         if event.get("type") == "message":  # else there may be no events of messages without a mention
-            if is_asked and said.ts == thread.ts:
+            if is_asked and question.ts == thread.ts:
                 self._seen[thread] = {}
                 if len(self._seen) > _MOST_THREADS:
                     del self._seen[next(iter(self._seen))]
             if thread in self._seen:
-                self._seen[thread][said.ts] = None
+                self._seen[thread][question.ts] = None
                 if len(self._seen[thread]) > _MOST_MESSAGES:
                     del self._seen[thread]
         if self._reader.is_limited and self._settings.overheard:
@@ -110,11 +117,13 @@ class ThreadContext(QuestionContext):
                 _log.warning("what was said in a thread was not kept: %s", error)
 
     async def reword(self, thread: ThreadKey, change: Mapping[str, Any], *, is_gone: bool) -> None:
-        """Somebody edited or deleted their words: Slack's event. Never raises for what the store does."""
-        said = change.get("previous_message" if is_gone else "message")
-        if self._reader.is_limited and self._settings.overheard and isinstance(said, Mapping):
+        """Apply an edit or a deletion to a kept message. `change`: Slack's event. Errors of the store are
+        logged.
+        """
+        message = change.get("previous_message" if is_gone else "message")
+        if self._reader.is_limited and self._settings.overheard and isinstance(message, Mapping):
             try:
-                await self._keep(thread, said, is_change=True, is_gone=is_gone)
+                await self._keep(thread, message, is_change=True, is_gone=is_gone)
             except BotError as error:
                 _log.warning("that a message in a thread was changed was not kept: %s", error)
 
@@ -122,156 +131,165 @@ class ThreadContext(QuestionContext):
         self, thread: ThreadKey, event: Mapping[str, Any], *, is_change: bool = False, is_gone: bool = False
     ) -> None:
         now = self._clock.wall()
-        self._heard_since = self._heard_since or now
+        self._kept_since = self._kept_since or now
         own = await self._api.identity()
-        said = thread_message(event, own, _ours(own, thread))
-        if said is None:
+        message = thread_message(event, own, _ours(own, thread))
+        if message is None:
             return
         if is_gone:
-            said = replace(said, text="", files=())
+            message = replace(message, text="", files=())
         if (await conversation(self._store, self._agent, thread)).heard:
-            await overhear(self._store, thread, said, self._settings.overheard, now, is_change=is_change)
+            await overhear(self._store, thread, message, self._settings.overheard, now, is_change=is_change)
 
     async def look_around(self, question: Question, heard: Heard) -> Surroundings:
-        """Never raises for what Slack or the store does."""
+        """The context of `question` for an agent that has got `heard`. Never raises for errors of Slack or
+        the store.
+        """
         policy = self._policies.of(question.thread.channel)
         try:
             own = await self._api.identity()
         except BotError:  # its own log line says why
             own = {}
         began = self._clock.monotonic()
-        said = await self._said(question, heard, own, policy)
-        left = self._settings.read_timeout - (self._clock.monotonic() - began)
-        chosen = newest(said.messages, self._limits.messages, question.thread.ts) if said.messages else []
-        profiles = await self._profiles(question, chosen, policy, left)
-        quotes = Quotes(available=not said.is_away)
-        if chosen:
+        news = await self._news(question, heard, own, policy)
+        seconds_left = self._settings.read_timeout - (self._clock.monotonic() - began)
+        selection = newest(news.messages, self._limits.messages, question.thread.ts) if news.messages else []
+        profiles = await self._profiles(question, selection, policy, seconds_left)
+        quotes = Quotes(available=not news.is_away)
+        if selection:
             names = {user: _display_name(profile) for user, profile in profiles.items()}
-            authors = tuple(dict.fromkeys(each.author for each in chosen))
+            authors = tuple(dict.fromkeys(each.author for each in selection))
             naming = Naming(question.user, policy.identity, names, authors)
-            quotes = self._quotes(question.thread, said, naming)
+            quotes = self._quotes(question.thread, news, naming)
         return Surroundings(
-            heard=having_heard(heard, _asked(question), said.read_to),
+            heard=having_heard(heard, _own_ts(question), news.read_to),
             place=_place(question, own, policy, profiles) | self._view(question, policy),
             quotes=quotes,
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
-            is_alone=said.is_alone,
+            is_alone=news.is_alone,
         )
 
-    def _quotes(self, thread: ThreadKey, said: _Said, naming: Naming) -> Quotes:
-        quotes = quoted(said.messages, thread.ts, self._limits, naming)
+    def _quotes(self, thread: ThreadKey, news: _News, naming: Naming) -> Quotes:
+        quotes = quoted(news.messages, thread.ts, self._limits, naming)
         is_any = bool(quotes.messages)
         return replace(
             quotes,
-            truncated=quotes.truncated or (said.is_short and is_any),
-            is_end_missing=said.is_end_missing and is_any,
+            truncated=quotes.truncated or (news.is_short and is_any),
+            is_end_missing=news.is_end_missing and is_any,
         )
 
     def _view(self, question: Question, policy: ChannelSettings) -> dict[str, Any]:
-        """What the asker of a direct message looks at: ids, which the agent may read itself or not."""
+        """What the asker of a direct message looks at, as ids of channels."""
         if "none" in (policy.context, policy.identity) or not is_direct(question.thread.channel):
             return {}
-        known = question.viewing or self._viewed.get((question.thread.team, question.user), ())
-        return {"viewing": list(known)} if known else {}
+        channels = question.viewing or self._viewed.get((question.thread.team, question.user), ())
+        return {"viewing": list(channels)} if channels else {}
 
-    async def _said(
+    async def _news(
         self, question: Question, heard: Heard, own: Mapping[str, Any], policy: ChannelSettings
-    ) -> _Said:
-        """What the agent has not heard, as far as it may."""
+    ) -> _News:
+        """The messages that the agent has not got, as far as the channel's settings allow."""
         ours = _ours(own, question.thread)
         if not question.user or question.task_id is not None:
-            return _Said()  # what answers an agent goes alone: some take each part for a piece of the answer
+            return _News()  # what answers an agent goes alone: some take each part for a piece of the answer
         if policy.context == "none" or self._settings.format == "none":
-            return _Said(read_to=_until(question))
+            return _News(read_to=_until(question))
         if _until(question) == question.thread.ts:
-            return _Said(read_to=question.thread.ts)
+            return _News(read_to=question.thread.ts)
         if not self._may_have_news(question, heard):
-            return _Said()
+            return _News()
         if self._reader.is_limited:
-            said = await self._overheard(question, heard)
+            news = await self._overheard(question, heard)
         else:
-            said = await self._read(question, heard, own, ours, heard[0] if heard else "0")
+            news = await self._read(question, heard, own, ours, heard[0] if heard else "0")
         scope, with_external = policy.context, policy.external == "allow"
         if not with_external and await self._is_external(question, ours):
             scope = "asker"
-        allowed = quotable(said.messages, question.user, scope, with_external=with_external)
-        return replace(said, messages=allowed)
+        messages = quotable(news.messages, question.user, scope, with_external=with_external)
+        return replace(news, messages=messages)
 
     async def _read(
         self, question: Question, heard: Heard, own: Mapping[str, Any], ours: Organisation, oldest: str
-    ) -> _Said:
-        read = await self._reader.read(question.thread, oldest, _until(question))
-        found = [said for each in read.messages if (said := thread_message(each, own, ours)) is not None]
-        new = unheard(found, heard, _asked(question))
-        if read.is_failed and not new:
-            return _Said(is_away=True)
-        read_to, is_short = new[-1].ts if read.is_failed else _until(question), read.is_cut or read.is_failed
-        is_theirs = all(each.is_own or each.author == question.user for each in found)
+    ) -> _News:
+        thread_read = await self._reader.read(question.thread, oldest, _until(question))
+        messages = [
+            message
+            for each in thread_read.messages
+            if (message := thread_message(each, own, ours)) is not None
+        ]
+        new = unheard(messages, heard, _own_ts(question))
+        if thread_read.is_failed and not new:
+            return _News(is_away=True)
+        read_to, is_short = (
+            new[-1].ts if thread_read.is_failed else _until(question),
+            thread_read.is_cut or thread_read.is_failed,
+        )
+        is_theirs = all(each.is_own or each.author == question.user for each in messages)
         is_alone = is_theirs and not (heard or is_short)
-        return _Said(new, read_to, is_short=is_short, is_end_missing=is_short, is_alone=is_alone)
+        return _News(new, read_to, is_short=is_short, is_end_missing=is_short, is_alone=is_alone)
 
-    async def _overheard(self, question: Question, heard: Heard) -> _Said:
-        """The same where no thread is read: what was kept of one that the bot is in."""
+    async def _overheard(self, question: Question, heard: Heard) -> _News:
+        """The same as `_read`, from the store, if Slack does not let the app read threads."""
         if not (heard and self._settings.overheard):
-            return _Said(is_away=True)
+            return _News(is_away=True)
         try:
-            kept = await overheard(self._store, question.thread)
+            kept_messages = await overheard(self._store, question.thread)
         except StoreError as error:
             _log.warning("what was said in a thread was not read: %s", error)
-            return _Said(is_away=True)
-        since = self._clock.wall() if self._heard_since is None else self._heard_since
-        is_short = len(kept) >= self._settings.overheard or float(heard[0]) < since
-        there = [said for said in kept if said.text or said.files]
-        return _Said(unheard(there, heard, _asked(question)), _until(question), is_short=is_short)
+            return _News(is_away=True)
+        since = self._clock.wall() if self._kept_since is None else self._kept_since
+        is_short = len(kept_messages) >= self._settings.overheard or float(heard[0]) < since
+        messages = [message for message in kept_messages if message.text or message.files]
+        return _News(unheard(messages, heard, _own_ts(question)), _until(question), is_short=is_short)
 
     def _may_have_news(self, question: Question, heard: Heard) -> bool:
-        """Somebody may have written in the thread before `question` what the agent does not know."""
+        """Whether there may be messages before `question` that the agent has not got."""
         seen = None if self._store.lease else self._seen.get(question.thread)
         if seen is None:
             return True
         after, until = time_of(heard[0]) if heard else (-1, 0), time_of(_until(question))
         new = [ts for ts in seen if after < time_of(ts) and ts not in heard]
         self._seen[question.thread] = dict.fromkeys(new)
-        return any(time_of(ts) < until and ts not in _asked(question) for ts in new)
+        return any(time_of(ts) < until and ts not in _own_ts(question) for ts in new)
 
     async def _is_external(self, question: Question, ours: Organisation) -> bool:
-        """Whether the asker is of another organisation, also if nobody says so."""
+        """Whether the asker is of another organisation, or Slack does not say."""
         if ours.has(question.user_team):
             return False
         profile = await self._people.user(question.user)
         return profile is None or kind_of(profile, ours) is PersonKind.EXTERNAL
 
     async def _profiles(
-        self, question: Question, said: Iterable[ThreadMessage], policy: ChannelSettings, seconds: float
+        self, question: Question, messages: Iterable[ThreadMessage], policy: ChannelSettings, seconds: float
     ) -> dict[str, Mapping[str, Any]]:
-        """What Slack says of the channel, and of the people whose names may be told."""
+        """Slack's data on the channel and on people, if the channel's settings allow names."""
         if policy.identity not in ("name", "email"):
             return {}
         channel = question.thread.channel
-        people = [question.user, *(each.author for each in said if each.kind is not PersonKind.BOT)]
-        asked = {user: asyncio.create_task(self._people.user(user)) for user in dict.fromkeys(people) if user}
+        people = [question.user, *(each.author for each in messages if each.kind is not PersonKind.BOT)]
+        tasks = {user: asyncio.create_task(self._people.user(user)) for user in dict.fromkeys(people) if user}
         if not is_direct(channel):
-            asked[channel] = asyncio.create_task(self._people.channel(channel))
-        if asked:
-            await asyncio.wait(asked.values(), timeout=max(0.0, seconds))
-        found: dict[str, Mapping[str, Any]] = {}
-        for which, task in asked.items():
+            tasks[channel] = asyncio.create_task(self._people.channel(channel))
+        if tasks:
+            await asyncio.wait(tasks.values(), timeout=max(0.0, seconds))
+        profiles: dict[str, Mapping[str, Any]] = {}
+        for name, task in tasks.items():
             if not task.done():
                 task.cancel()
-            elif (known := task.result()) is not None:
-                found[which] = known
-        return found
+            elif (profile := task.result()) is not None:
+                profiles[name] = profile
+        return profiles
 
 
-def _asked(question: Question) -> tuple[str, ...]:
-    """The messages that the question is made of."""
+def _own_ts(question: Question) -> tuple[str, ...]:
+    """The `ts` of all messages that make up the question."""
     return (question.ts, *question.merged)
 
 
 def _until(question: Question) -> str:
-    """Before then the question was not asked."""
-    return max(_asked(question), key=time_of)
+    """The `ts` of the question's last message."""
+    return max(_own_ts(question), key=time_of)
 
 
 def _ours(own: Mapping[str, Any], thread: ThreadKey) -> Organisation:
@@ -279,9 +297,9 @@ def _ours(own: Mapping[str, Any], thread: ThreadKey) -> Organisation:
 
 
 def _display_name(user: Mapping[str, Any]) -> str:
-    known = object_of(user.get("profile"))
-    named = (known.get("display_name"), known.get("real_name"), user.get("real_name"), user.get("name"))
-    return next((one_line(each) for each in named if isinstance(each, str) and each), "")
+    profile = object_of(user.get("profile"))
+    names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
+    return next((one_line(each) for each in names if isinstance(each, str) and each), "")
 
 
 def _place(
@@ -290,7 +308,7 @@ def _place(
     policy: ChannelSettings,
     profiles: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Where the question was asked, and by whom as far as that may be told."""
+    """Where the question was asked, and by whom if the channel's settings allow that."""
     thread, ts = question.thread, question.ts
     link = question.permalink(own.get("url") or "https://slack.com/")
     place: dict[str, Any] = {"team": thread.team, "channel": thread.channel, "thread_ts": thread.ts, "ts": ts}
@@ -306,18 +324,18 @@ def _place(
 
 
 def _asker(user: Mapping[str, Any], policy: ChannelSettings) -> dict[str, Any]:
-    """What is told of the asker besides the id."""
+    """What the agent gets to know of the asker besides the id."""
     if not user:
         return {}
-    told = {name: user[name] for name in ("tz", "locale") if isinstance(user.get(name), str)}
+    facts = {name: user[name] for name in ("tz", "locale") if isinstance(user.get(name), str)}
     email = object_of(user.get("profile")).get("email")
     if policy.identity == "email" and isinstance(email, str):
-        told["email"] = email
-    return {"name": _display_name(user), **told}
+        facts["email"] = email
+    return {"name": _display_name(user), **facts}
 
 
 class ViewListener:
-    """Hears what a person looks at."""
+    """Receives which channels a person looks at."""
 
     def __init__(self, context: QuestionContext) -> None:
         self._context = context
@@ -326,18 +344,18 @@ class ViewListener:
         bolt.event("app_context_changed")(self.view)
 
     async def view(self, body: Mapping[str, Any]) -> None:
-        """A person looks at something else."""
-        if (viewed := read_view(body)) is not None:
-            self._context.viewed(*viewed)
+        """Bolt's listener for `app_context_changed`."""
+        if (person_and_channels := read_view(body)) is not None:
+            self._context.viewed(*person_and_channels)
 
 
 def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
-    """What was said before a question, and who asks it, goes along with it."""
+    """Add the context of questions to the ports of threads."""
     return replace(ports, context=ThreadContext(common))
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Hears what people look at."""
+    """Listen to what people look at."""
     return FeatureWork(register=ViewListener(bot.threads.context).register)
 
 

@@ -1,4 +1,4 @@
-"""PURE. Messages of a thread, as Slack's JSON has them, become what may be quoted."""
+"""PURE. Reads messages of a thread from Slack's JSON, so that they can be quoted."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +16,10 @@ _DEEPEST = 6  # blocks in blocks
 def thread_message(
     message: Mapping[str, Any], own: Mapping[str, Any], ours: Organisation
 ) -> ThreadMessage | None:
-    """What somebody wrote; None: nobody did. `own`: the bot's `bot_user_id` and `bot_id`."""
+    """Read one message. Returns None if no person or bot wrote it, or if only one person sees it.
+
+    `own`: Slack's `bot_user_id` and `bot_id` of this bot. `ours`: its organisation.
+    """
     ts, user, bot = (text_in(message, name) for name in ("ts", "user", "bot_id"))
     if not MESSAGE_TS.fullmatch(ts) or text_in(message, "subtype") not in SPOKEN or message.get("hidden"):
         return None
@@ -24,7 +27,7 @@ def thread_message(
         return None
     is_own = user == own.get("bot_user_id") or (bool(bot) and bot == own.get("bot_id"))
     is_bot = bool(bot or message.get("bot_profile")) or user == "USLACKBOT"
-    named = text_in(object_of(message.get("bot_profile")), "name")
+    bot_name = text_in(object_of(message.get("bot_profile")), "name")
     names = [text_in(each, "name") or text_in(each, "title") for each in objects_of(message.get("files"))]
     return ThreadMessage(
         ts=ts,
@@ -32,15 +35,15 @@ def thread_message(
         kind=PersonKind.BOT if is_bot else _kind(message, ours),
         text=_words(message, is_bot=is_bot, is_own=is_own),
         files=tuple(name for name in names if name),
-        name=text_in(message, "username") or named if is_bot else "",
+        name=text_in(message, "username") or bot_name if is_bot else "",
         is_own=is_own,
     )
 
 
 def _kind(message: Mapping[str, Any], ours: Organisation) -> PersonKind:
-    """As far as the message says it (facts: Slack 3.2)."""
-    named = [team for name in ("user_team", "source_team") if (team := text_in(message, name))]
-    teams = named or [text_in(message, "team") or ours.team]  # `team` may be that of the channel
+    """What kind of person wrote it, as far as the message says (facts: Slack 3.2)."""
+    team_ids = [team for name in ("user_team", "source_team") if (team := text_in(message, name))]
+    teams = team_ids or [text_in(message, "team") or ours.team]  # `team` may be that of the channel
     if not ours.has(*teams):
         return PersonKind.EXTERNAL
     profile = object_of(message.get("user_profile"))
@@ -49,7 +52,9 @@ def _kind(message: Mapping[str, Any], ours: Organisation) -> PersonKind:
 
 
 def _words(message: Mapping[str, Any], *, is_bot: bool, is_own: bool) -> str:
-    """A person's blocks say what the text says; a bot's, and its attachments, may say all (hermes#33469)."""
+    """The words of a message. The blocks of a person only repeat the text; those of a bot may say more than
+    the text, and so may its attachments (hermes#33469).
+    """
     text, blocks = text_in(message, "text"), message.get("blocks")
     if is_own:
         return words_of(blocks).strip() or text  # without the cards
@@ -62,25 +67,25 @@ def _words(message: Mapping[str, Any], *, is_bot: bool, is_own: bool) -> str:
 
 
 def _new(parts: list[str]) -> Iterator[str]:
-    """Those that say something which is not in one before."""
-    said = ""
+    """The parts that add something to the ones before."""
+    known_letters = ""
     for part in parts:
         letters = comparable(part)
-        if part.strip() and (not letters or letters not in said):
-            said += letters + "\n"
+        if part.strip() and (not letters or letters not in known_letters):
+            known_letters += letters + "\n"
             yield part.strip()
 
 
 def _of_attachment(attachment: Mapping[str, Any]) -> Iterator[str]:
-    found = [text_in(attachment, name) for name in _TEXTS]
+    texts = [text_in(attachment, name) for name in _TEXTS]
     for each in objects_of(attachment.get("fields")):
-        found.append(": ".join(filter(None, (text_in(each, "title"), text_in(each, "value")))))
-    found += _of_blocks(attachment.get("blocks"))
-    yield from filter(None, found) if any(found) else (text_in(attachment, "fallback"),)
+        texts.append(": ".join(filter(None, (text_in(each, "title"), text_in(each, "value")))))
+    texts += _of_blocks(attachment.get("blocks"))
+    yield from filter(None, texts) if any(texts) else (text_in(attachment, "fallback"),)
 
 
 def _of_blocks(blocks: object, depth: int = 0) -> Iterator[str]:
-    """The words of blocks, but those of controls."""
+    """The words of blocks, without controls."""
     for block in objects_of(blocks):
         kind = text_in(block, "type")
         if kind in ("rich_text", "markdown"):
@@ -100,5 +105,5 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 
 def _text_of(value: object) -> str:
-    """Of a text object, or of a plain text."""
+    """The text of a text object, or a plain text itself."""
     return value if isinstance(value, str) else text_in(object_of(value), "text")

@@ -1,1 +1,1 @@
-"""What people say of answers: asked for, kept, and sent on."""
+"""Feedback on answers: the bot asks for it, keeps it, and sends it on."""

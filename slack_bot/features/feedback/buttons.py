@@ -23,7 +23,9 @@ _DAY = 86_400.0  # seconds
 
 
 class FeedbackButtons:
-    """`hourly` limits how many other answers may be asked for."""
+    """The feedback buttons below answers, and their modal. `hourly` limits how many new answers may be asked
+    for.
+    """
 
     def __init__(self, collector: FeedbackCollector, hourly: HourlyQuestions) -> None:
         self._collector, self._hourly = collector, hourly
@@ -38,7 +40,7 @@ class FeedbackButtons:
             )
 
     async def press(self, press: Press) -> PressReply:
-        """A side of the buttons. Raises BotError."""
+        """Handle a press on helpful or not helpful. Raises BotError."""
         value = press.value.rpartition("|")[0]
         if not press.turn or value not in (POSITIVE, NEGATIVE):
             _log.warning("ignored: feedback of no known value, or without a turn of its channel")
@@ -52,38 +54,40 @@ class FeedbackButtons:
         return PressReply(words, afterwards=Afterwards(ask_why, failure="nobody was asked why: %s"))
 
     async def explain(self, press: Press) -> PressReply:
-        """The modal was sent. Raises BotError."""
+        """Handle the modal that asks why. Raises BotError."""
         turn, user, why = press.turn, press.user, _why(press.state)
-        refused = None
+        refusal = None
         if not turn:
             return PressReply()
         if not await self._collector.may_be_rated(turn):
             _log.warning("ignored: feedback for a turn that never was")
             return PressReply()
-        asked = await self._collector.question(turn)
-        if why.again and asked is not None and asked.is_of(user):
-            refused = await self._hourly.refusal(user, asked.thread.channel, f"{turn} another")
-        if refused is not None:
+        question = await self._collector.question(turn)
+        if why.again and question is not None and question.is_of(user):
+            refusal = await self._hourly.refusal(user, question.thread.channel, f"{turn} another")
+        if refusal is not None:
             why = Why(why.reasons, why.words)
         words = await self._collector.explain(turn, user, why)
-        if asked is None:
+        if question is None:
             return PressReply()
-        return PressReply(refused.words if refused else words, place=(asked.thread.channel, asked.thread.ts))
+        return PressReply(
+            refusal.words if refusal else words, place=(question.thread.channel, question.thread.ts)
+        )
 
 
-def _why(values: Mapping[str, Any]) -> Why:
-    """The reasons, the words and the other answer that the modal's inputs hold."""
+def _why(state: Mapping[str, Any]) -> Why:
+    """Read the inputs of the modal."""
 
-    def given(name: str) -> Mapping[str, Any]:
-        return object_of(object_of(values.get(name)).get(name))
+    def input_of(name: str) -> Mapping[str, Any]:
+        return object_of(object_of(state.get(name)).get(name))
 
-    reasons = [text_in(each, "value") for each in objects_of(given(REASONS).get("selected_options"))]
-    again = text_in(object_of(given(AGAIN).get("selected_option")), "value")
-    return Why(tuple(filter(None, reasons)), text_in(given(WORDS), "value").strip(), again)
+    reasons = [text_in(each, "value") for each in objects_of(input_of(REASONS).get("selected_options"))]
+    again = text_in(object_of(input_of(AGAIN).get("selected_option")), "value")
+    return Why(tuple(filter(None, reasons)), text_in(input_of(WORDS), "value").strip(), again)
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Takes what people say of answers, and sends it on."""
+    """Take feedback and send it on."""
     common = bot.common
     settings, clock = common.settings, common.clock
     turn_age = settings.store.turn_days * _DAY

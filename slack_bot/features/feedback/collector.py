@@ -1,4 +1,4 @@
-"""Keeps what people say of answers, asks why one was not helpful, and has the agent answer again."""
+"""Keeps feedback on answers, asks why an answer was not helpful, and lets the agent answer again."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -33,12 +33,12 @@ ANOTHER: Mapping[str, tuple[str, str]] = {
     "shorter": (FEEDBACK_SHORTER, "Please answer this again, shorter: only what matters most."),
     "detail": (FEEDBACK_MORE_DETAIL, "Please answer this again, with more detail."),
 }
-"""Another answer: its label, and what the agent is told."""
+"""The new answers that are offered: the label, and what the agent is asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """What somebody says who calls an answer not helpful. `again`: one of ANOTHER, or ""."""
+    """What a person said about an answer that did not help. `again`: a key of `ANOTHER`, or ""."""
 
     reasons: tuple[str, ...] = ()
     words: str = ""
@@ -46,11 +46,14 @@ class Why:
 
 
 class FeedbackStores(CollectionStore, TurnStore, Protocol):
-    """What the collector needs of a store."""
+    """The parts of a store that the collector needs."""
 
 
 class FeedbackCollector:
-    """`accept` takes a question: that of `Intake`. `turn_age`: seconds for which the store knows a turn."""
+    """Keeps feedback and asks for new answers.
+
+    `accept`: see `Intake.accept`. `turn_age`: seconds for which the store keeps a turn.
+    """
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class FeedbackCollector:
         self._targets = tuple(requests_of(settings))
 
     async def may_be_rated(self, turn: str) -> bool:
-        """Whether there was such a turn, as far as can be known: the store forgets old ones. StoreError."""
+        """Whether the turn exists, or may have existed before the store forgot it. Raises StoreError."""
         if await self._store.turn(turn) is not None:
             return True
         at = "".join(turn.split(":")[2:3])  # team, channel, `ts` and attempt
@@ -75,59 +78,69 @@ class FeedbackCollector:
         return is_time and self._clock.wall() - float(at) >= self._turn_age
 
     async def press(self, turn: str, user: str, value: str) -> str | None:
-        """Somebody pressed a side of the buttons. What they are told. Raises StoreError."""
-        asked = await self._store.turn(turn)
-        said = _record(turn, user, value, self._clock.wall(), asked).to_send(self._targets)
+        """Store a press on helpful or not helpful. Returns what to tell the person. Raises StoreError."""
+        record = await self._store.turn(turn)
+        feedback = _record(turn, user, value, self._clock.wall(), record).to_send(self._targets)
 
-        def press(known: FeedbackRecord | None) -> FeedbackRecord:
-            return known if known is not None and known.value == value else said
+        def press(stored: FeedbackRecord | None) -> FeedbackRecord:
+            return stored if stored is not None and stored.value == value else feedback
 
-        before, _ = await change_feedback(self._store, turn, user, press, said.at)
+        before, _ = await change_feedback(self._store, turn, user, press, feedback.at)
         return None if before is not None and before.value == value else FEEDBACK_THANKS
 
     async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
-        """Open the modal for who found an answer not helpful. Raises StoreError."""
-        asked = await self._store.turn(turn)
-        is_asker = asked is not None and asked.question.user == user
+        """Open the modal that asks why an answer was not helpful. Returns whether it opened. Raises
+        StoreError.
+        """
+        record = await self._store.turn(turn)
+        is_asker = record is not None and record.question.user == user
         others = {value: label for value, (label, _) in ANOTHER.items()} if is_asker else {}
         view = feedback_view(turn, self._settings.reasons, others)
         opening = {"trigger_id": trigger, "view": view}
         return isinstance(await self._api.call("views.open", opening, patience=_TRIGGER_LIFE), CallOk)
 
     async def explain(self, turn: str, user: str, why: Why) -> str:
-        """Somebody sent the modal. What they are told. Raises BotError."""
-        asked, now = await self._store.turn(turn), self._clock.wall()
-        new = _record(turn, user, NEGATIVE, now, asked)
+        """Store what the modal says, and ask for another answer if it wants one.
 
-        def explained(known: FeedbackRecord | None) -> FeedbackRecord:
-            said = replace(known or new, value=NEGATIVE, at=now, reasons=why.reasons, words=why.words)
-            return said.to_send(self._targets)
+        Returns what to tell the person. Raises BotError.
+        """
+        record, now = await self._store.turn(turn), self._clock.wall()
+        new = _record(turn, user, NEGATIVE, now, record)
+
+        def explained(stored: FeedbackRecord | None) -> FeedbackRecord:
+            feedback = replace(stored or new, value=NEGATIVE, at=now, reasons=why.reasons, words=why.words)
+            return feedback.to_send(self._targets)
 
         await change_feedback(self._store, turn, user, explained, now)
         if why.again not in ANOTHER:
             return FEEDBACK_THANKS
-        if asked is None:
+        if record is None:
             return FEEDBACK_FORGOTTEN
-        if asked.question.user != user:
+        if record.question.user != user:
             return FEEDBACK_NOT_YOURS
-        is_new = await self._accept(_again(asked.question, why.again))
+        is_new = await self._accept(_again(record.question, why.again))
         return FEEDBACK_ANOTHER_COMES if is_new else FEEDBACK_ANOTHER_ASKED
 
     async def question(self, turn: str) -> Question | None:
-        """What a turn is about; None: it is not known any more. Raises StoreError."""
-        asked = await self._store.turn(turn)
-        return None if asked is None else asked.question
+        """The question of a turn; None if the store no longer has the turn. Raises StoreError."""
+        record = await self._store.turn(turn)
+        return None if record is None else record.question
 
 
 def _again(question: Question, how: str) -> Question:
-    """The same question once more, in the same context."""
+    """The same question again, in the same context."""
     text = f"{question.text}\n\n{ANOTHER[how][1]}".strip()
     new = replace(question, text=text, attempt=question.attempt + 1, references=(), task_id=None)
     return replace(new, form=None, answer=None, handle="", answered_by="")
 
 
-def _record(turn: str, user: str, value: str, at: float, asked: TurnRecord | None) -> FeedbackRecord:
-    said = FeedbackRecord(turn, user, value, at)
-    if asked is None:
-        return said
-    return replace(said, task_id=asked.task_id, context_id=asked.context_id, trace_id=asked.trace_id)
+def _record(turn: str, user: str, value: str, now: float, turn_record: TurnRecord | None) -> FeedbackRecord:
+    feedback = FeedbackRecord(turn, user, value, now)
+    if turn_record is None:
+        return feedback
+    return replace(
+        feedback,
+        task_id=turn_record.task_id,
+        context_id=turn_record.context_id,
+        trace_id=turn_record.trace_id,
+    )

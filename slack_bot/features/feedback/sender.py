@@ -1,6 +1,7 @@
-"""Sends feedback on, out of the store, until it is taken or too old: a restart loses nothing.
+"""Sends feedback from the store to its targets until they accept it or it is too old. A restart loses
+nothing.
 
-What is sent may come twice, with the same id. Of several replicas one sends it.
+A target may get the same feedback twice, with the same id. Of several replicas, one sends it.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ _AGAIN = 30.0  # seconds until a store that failed is asked again
 
 
 class FeedbackSender:
-    """`http` is closed by its owner."""
+    """Sends feedback. The owner of `http` closes it."""
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class FeedbackSender:
         self._requests = requests_of(settings)
 
     async def run(self) -> None:
-        """For ever. Ends at once where feedback is sent nowhere."""
+        """Send feedback for ever. Returns at once if there is no target."""
         while self._requests:
             try:
                 await self.send_due()
@@ -50,9 +51,9 @@ class FeedbackSender:
             await asyncio.sleep(self._settings.send_interval)
 
     async def send_due(self) -> None:
-        """All that is due now. Raises StoreError."""
-        while found := await due_feedback(self._store, self._clock.wall(), _AT_ONCE):
-            for record in found:
+        """Send all feedback that is due now. Raises StoreError."""
+        while records := await due_feedback(self._store, self._clock.wall(), _AT_ONCE):
+            for record in records:
                 await self._send(record)
 
     async def _send(self, record: FeedbackRecord) -> None:
@@ -60,30 +61,32 @@ class FeedbackSender:
         hold = _SPARE + self._settings.send_timeout * len(self._requests)
         key = record.turn, record.user
         before, _ = await change_feedback(
-            self._store, *key, lambda known: known and known.held(now, hold), now
+            self._store, *key, lambda stored: stored and stored.held(now, hold), now
         )
         if before is None or before.due is None or before.due > now:
             return  # another process has it
-        left = tuple([name for name in before.unsent if not await self._is_taken(name, before)])
-        after = self._after(before, left)
-        for name in left if after.due is None else ():
+        unsent = tuple([name for name in before.unsent if not await self._is_taken(name, before)])
+        after = self._after(before, unsent)
+        for name in unsent if after.due is None else ():
             self._report(after, name, ok=False)
 
-        def sent(known: FeedbackRecord | None) -> FeedbackRecord | None:
-            """What was said meanwhile is sent anew."""
-            return after if known is not None and known.at == before.at else known
+        def sent(stored: FeedbackRecord | None) -> FeedbackRecord | None:
+            """Keep newer feedback of the same person, which has to be sent again."""
+            return after if stored is not None and stored.at == before.at else stored
 
         await change_feedback(self._store, *key, sent, now)
 
-    def _after(self, record: FeedbackRecord, left: tuple[str, ...]) -> FeedbackRecord:
+    def _after(self, record: FeedbackRecord, unsent: tuple[str, ...]) -> FeedbackRecord:
         settings, now = self._settings, self._clock.wall()
-        if not left or now - record.at >= settings.send_for:
-            return replace(record, unsent=(), due=None, tries=record.tries + bool(left))
+        if not unsent or now - record.at >= settings.send_for:
+            return replace(record, unsent=(), due=None, tries=record.tries + bool(unsent))
         pause = min(settings.retry_longest, settings.retry_first * 2 ** min(record.tries, 30))
-        return replace(record, unsent=left, due=now + pause, tries=record.tries + 1)
+        return replace(record, unsent=unsent, due=now + pause, tries=record.tries + 1)
 
     async def _is_taken(self, name: str, record: FeedbackRecord) -> bool:
-        """Or is for nobody: a target that is no longer configured, or that this says nothing to."""
+        """Whether the target accepted it. Also true if the target is no longer configured or has no use for
+        it.
+        """
         make = self._requests.get(name)
         request = make(record, self._clock.wall()) if make else None
         if request is None:
@@ -97,7 +100,7 @@ class FeedbackSender:
         return True
 
     async def _post(self, request: FeedbackRequest) -> str:
-        """Why it was not taken."""
+        """Send a request. Returns why it failed, or ""."""
         headers = {**request.headers, "Content-Type": "application/json"}
         try:
             async with asyncio.timeout(self._settings.send_timeout):

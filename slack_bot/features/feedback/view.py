@@ -1,4 +1,4 @@
-"""PURE. The modal that asks why an answer was not helpful, and offers another one."""
+"""PURE. The modal that asks why an answer was not helpful, and offers another answer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ _WORDS_CHARS = 3000  # Slack: characters of a text input
 
 
 def feedback_view(turn: str, reasons: Sequence[str], others: Mapping[str, str]) -> Args:
-    """For `views.open`. `others`: labels of the other answers that are offered, by value."""
+    """The view for `views.open`. `others`: the labels of the other answers that are offered, by value."""
     blocks: list[Block] = []
     if reasons:
         ticks = {"type": "checkboxes", "options": [_option(each, each) for each in reasons]}

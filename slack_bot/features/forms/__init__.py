@@ -1,1 +1,1 @@
-"""What an agent asks is answered with buttons and modals, once, by who may."""
+"""Forms and approvals of agents: people answer them with buttons and modals, once."""

@@ -1,6 +1,7 @@
-"""The forms of agents and the turns that answer them: who may, that it is done once, what stands there then.
+"""The forms of agents, and the turns that answer them: who may answer, that a form is answered only once, and
+what its message shows afterwards.
 
-What is typed in the thread answers a form as well, when its turn comes. Buttons are in `form_presses`.
+A message in the thread can answer a form too, when its turn begins. The buttons are in `form_presses`.
 """
 
 import asyncio
@@ -39,14 +40,16 @@ _DAY = 86_400.0
 
 
 class FormAccess:
-    """Who may answer forms, and how long: for `days` after they were shown."""
+    """Decides who may answer a form, and until when: `form_days` after it was shown."""
 
     def __init__(self, common: CommonParts) -> None:
         self._policies, self._groups = common.policies, common.people
         self._clock, self._days = common.clock, common.settings.store.form_days
 
     async def refusal(self, form: OpenForm, user: str) -> str | None:
-        """Why `user` may not answer; None: they may. Of an approval only approvers, where there are some."""
+        """Why `user` may not answer; None if they may. If a channel has approvers, only they decide
+        approvals.
+        """
         if self._clock.wall() - form.opened_at > self._days * _DAY:
             return FORM_EXPIRED
         is_asker = form.user in ("", user)
@@ -63,11 +66,11 @@ class FormAccess:
         return NOT_AN_APPROVER if is_approval else NOT_YOURS_TO_ANSWER
 
     def has_approvers(self, thread: ThreadKey) -> bool:
-        """Approvals are not their askers' alone to decide in its channel."""
+        """Whether the channel has approvers, so that an asker may not decide approvals."""
         return bool(self._policies.of(thread.channel).approvers)
 
     async def decides_for_asker(self, form: OpenForm, user: str) -> bool:
-        """Whether `user` is an approver of what another person has asked for."""
+        """Whether `user` is an approver, and the form an open approval for another person."""
         is_approval = form.is_open and form.form.kind is FormKind.APPROVAL
         return is_approval and form.user != user and await self.refusal(form, user) is None
 
@@ -83,90 +86,106 @@ class FormHandler(FormAnswers):
         self._observer, self._spawn = common.observer, common.background.spawn
 
     async def before(self, turn: TurnJournal) -> str | None:
-        """The form that the question answers is taken for it. Raises StoreError."""
-        asked = turn.record.question
+        """Called before a turn begins: takes the form that its question answers. Raises StoreError.
+
+        Returns a notice for the asker if the question cannot be the answer, else None.
+        """
+        question = turn.record.question
         if turn.record.stage is not Stage.ACCEPTED:
             return None
-        if (form := await self._form_of(asked)) is None:
-            return await self._instead_of_press(asked)
-        if asked.answer is None:
+        if (form := await self._form_of(question)) is None:
+            return await self._instead_of_press(question)
+        if question.answer is None:
             if form.form.has_secrets:
                 return ONLY_IN_FORM
             if not form.form.takes_words:
                 return USE_BUTTONS
             turn.answers(form)
-        by, user = replace(asked, attempt=0).key, asked.answered_by or asked.user
-        taken = await take_form(self._store, form.handle, by, user, self._clock.wall())
-        if taken is not None and taken.taken_by != by:
+        taken_by, user = replace(question, attempt=0).key, question.answered_by or question.user
+        stored = await take_form(self._store, form.handle, taken_by, user, self._clock.wall())
+        if stored is not None and stored.taken_by != taken_by:
             return FORM_ANSWER_TOO_LATE
-        self._observer(FormAnswered(self._clock.monotonic(), asked.key, taken or form))
-        if taken is not None and forms.has_controls(form.form):
-            under = forms.record_of(form.form, asked.answer, user, taken.ended_at or self._clock.wall())
+        self._observer(FormAnswered(self._clock.monotonic(), question.key, stored or form))
+        if stored is not None and forms.has_controls(form.form):
+            under = forms.record_of(form.form, question.answer, user, stored.ended_at or self._clock.wall())
             self._write(form, under)
         return None
 
-    async def _instead_of_press(self, asked: Question) -> str | None:
-        """What an approver is told who writes where their decision is waited for.
+    async def _instead_of_press(self, question: Question) -> str | None:
+        """The notice for an approver who writes in the thread while their decision is awaited.
 
         The agent would get the words in the same context, and might take them for the decision.
         """
-        if asked.handle or not asked.user or not self._access.has_approvers(asked.thread):
+        if question.handle or not question.user or not self._access.has_approvers(question.thread):
             return None
-        for form in await forms_in(self._store, asked.thread):
-            if await self._access.decides_for_asker(form, asked.user):
+        for form in await forms_in(self._store, question.thread):
+            if await self._access.decides_for_asker(form, question.user):
                 return DECIDE_BY_BUTTON
         return None
 
     async def words_withheld(self, reply: Question) -> str | None:
-        """It counts as heard by the agent, so that no later question quotes it. Raises StoreError."""
+        """The notice if `reply` may be the secret that a form asks for; None if not. Raises StoreError.
+
+        Such a reply is marked as one that the agent has got, so that no later question quotes it.
+        """
         thread = reply.thread
         if reply.ts == thread.ts or reply.is_stop_word:
             return None
         if not any(_wants_secret(each, reply.user) for each in await forms_in(self._store, thread)):
             return None
-        known = await conversation(self._store, self._agent.name, thread)
-        told = replace(known, heard=having_heard(known.heard, (reply.ts,), None))
-        await save_conversation(self._store, self._agent.name, thread, told, self._clock.wall())
+        context = await conversation(self._store, self._agent.name, thread)
+        new_context = replace(context, heard=having_heard(context.heard, (reply.ts,), None))
+        await save_conversation(self._store, self._agent.name, thread, new_context, self._clock.wall())
         return ONLY_IN_FORM
 
-    async def _form_of(self, asked: Question) -> OpenForm | None:
-        if asked.handle:
-            return await form_of(self._store, asked.handle)
-        if asked.task_id is None:
+    async def _form_of(self, question: Question) -> OpenForm | None:
+        if question.handle:
+            return await form_of(self._store, question.handle)
+        if question.task_id is None:
             return None
-        there = await forms_in(self._store, asked.thread)
-        return next((each for each in there[::-1] if each.is_open and each.task_id == asked.task_id), None)
+        thread_forms = await forms_in(self._store, question.thread)
+        return next(
+            (each for each in thread_forms[::-1] if each.is_open and each.task_id == question.task_id), None
+        )
 
     async def is_stop(self, turn: TurnJournal) -> bool:
-        """Only where there is something to press: else the word is an answer as any other."""
-        asked = turn.record.question
-        if asked.answer is not None or not asked.is_stop_word or turn.record.stage is not Stage.ACCEPTED:
+        """Whether the question is a "stop" that ended a form. Only forms with controls can be ended in this
+        way.
+        """
+        question = turn.record.question
+        if (
+            question.answer is not None
+            or not question.is_stop_word
+            or turn.record.stage is not Stage.ACCEPTED
+        ):
             return False
-        form = await self._form_of(asked)
+        form = await self._form_of(question)
         return (
             form is not None
             and forms.has_controls(form.form)
-            and await self._stop(form, asked.key, asked.user)
+            and await self._stop(form, question.key, question.user)
         )
 
     async def stop(self, thread: ThreadKey, user: str) -> bool:
-        """Raises StoreError."""
-        there = [
+        """End the forms with controls that `user` was asked in the thread. True if there were any. Raises
+        StoreError.
+        """
+        open_forms = [
             each
             for each in await forms_in(self._store, thread)
             if each.is_open and forms.has_controls(each.form)
         ]
-        stopped = [await self._stop(form, "stop", user) for form in there if form.user in ("", user)]
-        known = await conversation(self._store, self._agent.name, thread)
-        if any(stopped):
+        results = [await self._stop(form, "stop", user) for form in open_forms if form.user in ("", user)]
+        context = await conversation(self._store, self._agent.name, thread)
+        if any(results):
             await save_conversation(
-                self._store, self._agent.name, thread, known.answered(user), self._clock.wall()
+                self._store, self._agent.name, thread, context.answered(user), self._clock.wall()
             )
-        return any(stopped)
+        return any(results)
 
-    async def _stop(self, form: OpenForm, by: str, user: str) -> bool:
-        taken = await take_form(self._store, form.handle, by, user, self._clock.wall())
-        if taken is None or taken.taken_by != by:
+    async def _stop(self, form: OpenForm, taken_by: str, user: str) -> bool:
+        stored = await take_form(self._store, form.handle, taken_by, user, self._clock.wall())
+        if stored is None or stored.taken_by != taken_by:
             return False
         self._spawn(self._cancel(form))
         return True
@@ -182,7 +201,9 @@ class FormHandler(FormAnswers):
         await self._record(form, forms.note_of_end(note))
 
     async def close(self, turn: TurnJournal) -> None:
-        """What the store does is only logged."""
+        """Close the form that the turn opened, because it is not needed any more. Errors of the store are
+        logged.
+        """
         if not turn.form.handle:
             return
         try:
@@ -199,8 +220,8 @@ class FormHandler(FormAnswers):
     async def _record(self, form: OpenForm, under: list[dict[str, Any]]) -> None:
         if form.message is None:
             return
-        asked = Question(form.thread, form.message.ts, form.user, form.user_team, "")
-        writer = self._notices.writer(asked, form.turn)
+        question = Question(form.thread, form.message.ts, form.user, form.user_team, "")
+        writer = self._notices.writer(question, form.turn)
         if not await writer.carry_out(write_record(writer.calls, form.message, under)):
             _log.warning("a form stands as it was, though it is answered", extra={"turn": form.turn})
 

@@ -1,6 +1,7 @@
-"""Buttons below forms, and the modals that they open: an answer becomes a question, once.
+"""The buttons below forms, and the modals that they open. An answer becomes a question, once.
 
-Its key is that of the form's message: it is accepted once, by whichever process, and lives on with the store.
+The key of that question is made from the form's message. So one process accepts it, once, and it outlives a
+restart.
 """
 
 import logging
@@ -38,14 +39,14 @@ _OPEN_MODALS = [action for action in FormAction if action.opens_modal]
 
 
 class FormPresses:
-    """Takes what people press and send."""
+    """Handles presses on forms, and modals that people send."""
 
     def __init__(self, common: CommonParts, intake: Intake) -> None:
         self._store, self._notices, self._clock = common.store, common.notices, common.clock
         self._access, self._intake = FormAccess(common), intake
 
     def buttons(self) -> Iterator[Button]:
-        """Every button of a form, and every modal that one opens, by the same names."""
+        """All buttons of forms, and all modals that they open; a modal has the name of its button."""
         for action in FormAction:
             yield Button(
                 action,
@@ -57,17 +58,17 @@ class FormPresses:
             )
 
     async def _channel_of(self, press: Press) -> str:
-        """That of the form; "": it is not known. Raises StoreError."""
+        """The channel of the form; "" if the form is not stored any more. Raises StoreError."""
         form = await form_of(self._store, press.value.partition("|")[0])
         return "" if form is None else form.thread.channel
 
     async def press(self, press: Press) -> PressReply:
-        """A button below a form, or a modal that was sent. Raises BotError."""
-        pressed = form_press_of(press)
-        if pressed is None:
+        """Handle a button below a form, or a modal. Raises BotError."""
+        form_press = form_press_of(press)
+        if form_press is None:
             _log.warning("ignored: a form's button or modal without a handle")
             return PressReply()
-        return PressReply() if pressed.action is FormAction.OPENED else await self._take(pressed)
+        return PressReply() if form_press.action is FormAction.OPENED else await self._take(form_press)
 
     async def _take(self, press: FormPress) -> PressReply:
         form = await form_of(self._store, press.handle)
@@ -105,7 +106,9 @@ class FormPresses:
         return None if is_sent else LINK_NOT_SENT
 
     async def _give(self, form: OpenForm, press: FormPress, answer: Answer) -> str | None:
-        """Accept an answer, once. The question is stored first: what is taken and not asked would be lost."""
+        """Accept an answer once. The question is stored first: a form that is taken without a question would
+        be lost.
+        """
         question = self._asked(form, press, answer)
         if await self._intake.accept(question):
             try:
@@ -116,7 +119,7 @@ class FormPresses:
         return _answered(await form_of(self._store, form.handle))
 
     def _asked(self, form: OpenForm, press: FormPress, answer: Answer | None = None) -> Question:
-        """As the asker's, who may stop it; an answer has the time of the form's message."""
+        """The answer as a question of the asker, who may stop it. It has the `ts` of the form's message."""
         is_askers = form.user != ""
         return Question(
             form.thread,
@@ -148,7 +151,7 @@ def _answer(form: OpenForm, press: FormPress) -> Answer:
 
 
 def _fits(form: OpenForm, press: FormPress) -> bool:
-    """The form has such a button."""
+    """Whether the form has such a button."""
     kind, action = form.form.kind, press.action
     if action is FormAction.LINK:
         return kind is FormKind.AUTH
@@ -165,14 +168,14 @@ def _answered(form: OpenForm | None) -> str:
 
 
 def _text(form: OpenForm, answer: Answer) -> str:
-    """The answer in words, secrets masked."""
+    """The answer in words, with its secrets masked."""
     verdict = {Verdict.APPROVE: [FORM_APPROVED], Verdict.REJECT: [FORM_REJECTED], None: []}[answer.verdict]
     lines = [f"{label}: {value}" for label, value in forms.answered_lines(form.form, answer)]
     return "\n".join([*verdict, *lines]) or FORM_SENT_UNCHANGED
 
 
 def form_press_of(press: Press) -> FormPress | None:
-    """`press` as one of a form; None: it names none."""
+    """Read a press on a form; None if it names no form."""
     handle, _, choice = press.value.partition("|")
     if press.name not in set(FormAction) or not handle:
         return None
@@ -192,12 +195,12 @@ def form_press_of(press: Press) -> FormPress | None:
 
 
 def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
-    """What an agent asks gets buttons, and an answer in words counts for them too."""
+    """Add buttons to the forms of agents, and let messages in the thread answer them."""
     return replace(ports, forms=FormHandler(common))
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Takes what people press and send."""
+    """Handle presses and modals of forms."""
     return FeatureWork(tuple(FormPresses(bot.common, bot.threads.intake).buttons()))
 
 

@@ -1,1 +1,1 @@
-"""The Home tab of the bot."""
+"""The bot's Home tab."""

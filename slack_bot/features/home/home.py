@@ -1,4 +1,4 @@
-"""The Home tab: who answers here, how to ask, and what the person who looks has under way."""
+"""The Home tab: which agent answers here, how to ask, and the open questions of the person who looks."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,21 +21,21 @@ from ...turn.record import Introduction, Question, ThreadKey
 
 
 class Home:
-    """Shows it. What Slack refuses is only logged: an app may have no Home tab, and no prompts."""
+    """Shows the tab. A refusal by Slack is only logged: an app may have no Home tab, and no prompts."""
 
     def __init__(self, agent: Agent, store: Store, api: SlackApi, settings: SlackSettings) -> None:
         self._agent, self._store, self._api, self._settings = agent, store, api, settings
         self._refused_icon = ""  # a picture with which Slack does not take the tab
 
     async def show(self, user: str, team: str, workspace: str) -> None:
-        """Write the tab of `user` anew. `workspace`: its address. Raises StoreError."""
+        """Write the Home tab of `user`. `workspace`: the address of the workspace. Raises StoreError."""
         forms = shown_forms(await open_forms_of(self._store, user, team), workspace)
         turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
         agent = await self._introduction()
         if agent is not None and agent.icon == self._refused_icon:
             agent = replace(agent, icon="")
-        published = await self._publish(user, home_view(agent, turns))
-        is_refused = isinstance(published, CallFailed) and published.fault is Fault.WRONG_CALL
+        result = await self._publish(user, home_view(agent, turns))
+        is_refused = isinstance(result, CallFailed) and result.fault is Fault.WRONG_CALL
         if is_refused and agent is not None and may_show(agent.icon):  # Slack could not fetch the picture
             self._refused_icon = agent.icon
             await self._publish(user, home_view(replace(agent, icon=""), turns))
@@ -44,11 +44,11 @@ class Home:
         return await self._call("views.publish", {"user_id": user, "view": view})
 
     async def suggest(self, channel: str, thread_ts: str = "") -> None:
-        """Set the prompts of a direct message with the bot, or of a thread in it."""
+        """Set the suggested prompts of a direct message with the bot, or of one thread in it."""
         agent = await self._introduction()
-        if found := prompts(self._settings.suggested_prompts, agent.skills if agent else ()):
+        if suggestions := prompts(self._settings.suggested_prompts, agent.skills if agent else ()):
             place = {"channel_id": channel} | ({"thread_ts": thread_ts} if thread_ts else {})
-            await self._call("assistant.threads.setSuggestedPrompts", {**place, "prompts": found})
+            await self._call("assistant.threads.setSuggestedPrompts", {**place, "prompts": suggestions})
 
     async def _introduction(self) -> Introduction | None:
         try:
@@ -62,19 +62,21 @@ class Home:
 
 
 def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn]:
-    """What agents ask the person who looks, the newest first."""
+    """The rows for forms that wait for the person who looks, the newest first."""
     for form in sorted(forms, key=lambda each: each.opened_at, reverse=True):
-        thread, asked = form.thread, form.form
+        thread, agent_form = form.thread, form.form
         ts = form.message.ts if form.message is not None and form.message.ts else thread.ts
-        text = asked.title or asked.prompt or HOME_UNTITLED_FORM
+        text = agent_form.title or agent_form.prompt or HOME_UNTITLED_FORM
         link = Question(thread, ts, form.user, form.user_team, text).permalink(workspace)
         yield ShownTurn("", text, thread.channel, HOME_ASKED, link)
 
 
 def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:
-    """What a person asked, the newest first. Of a thread's turns the first is being answered."""
+    """The rows for a person's unfinished questions, the newest first. The first turn of a thread is
+    running.
+    """
     before: Counter[ThreadKey] = Counter()
-    found: list[ShownTurn] = []
+    rows: list[ShownTurn] = []
     for turn in unfinished:
         question = turn.question
         thread = question.thread
@@ -84,5 +86,5 @@ def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: s
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
             link = question.permalink(workspace)
-            found.append(ShownTurn(turn.key, question.title, thread.channel, state, link))
-    return reversed(found)
+            rows.append(ShownTurn(turn.key, question.title, thread.channel, state, link))
+    return reversed(rows)

@@ -1,4 +1,4 @@
-"""The Home tab and the prompts above the messages with the bot, and Stop in the tab."""
+"""Listens for visits of the Home tab and of the messages with the bot, and for Stop in the tab."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class HomeListeners:
-    """The tab, and the prompts above the messages with the bot."""
+    """The listeners and the button of the Home tab, and of the prompts above the messages with the bot."""
 
     def __init__(self, home: Home, threads: Threads) -> None:
         self._home, self._threads = home, threads
@@ -36,7 +36,9 @@ class HomeListeners:
         )
 
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
-        """Somebody opens the Home tab, the messages with the bot, or a new thread there (facts: Slack 9)."""
+        """Bolt's listener for visits of the Home tab, the messages with the bot, or a new thread (facts:
+        Slack 9).
+        """
         visit = read_visit(body)
         if visit.is_home:
             await self._show(visit.user, identity_of(context.authorize_result))
@@ -44,7 +46,7 @@ class HomeListeners:
             await self._home.suggest(visit.channel, visit.thread_ts)
 
     async def stop(self, press: Press) -> PressReply:
-        """The button of one question."""
+        """Handle Stop next to a question in the tab."""
         stop = partial(self._stop, press)
         return PressReply(afterwards=Afterwards(stop, failure="a question was not stopped: %s"))
 
@@ -62,7 +64,7 @@ class HomeListeners:
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Shows the Home tab, suggests questions, and stops them there."""
+    """Show the Home tab, suggest questions, and stop questions from the tab."""
     common = bot.common
     home = Home(common.agent, common.store, common.api, common.settings.slack)
     listeners = HomeListeners(home, bot.threads)

@@ -1,1 +1,1 @@
-"""Messages that the bot writes without being asked in Slack."""
+"""Messages that the bot posts without a question in Slack."""

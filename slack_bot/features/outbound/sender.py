@@ -1,8 +1,8 @@
-"""The bot speaks first: posts what `slack-bot say` left in the store, and lets the agent answer there.
+"""Posts the messages that `slack-bot say` left in the store, and lets the agent answer there.
 
-Each post carries the key of its message, so a process that goes on after another one looks for it first. The
-agent's answer is an ordinary turn, whose question is the first of these posts: from there on the turn's own
-record keeps it whole and single.
+Each post carries the key of its message, so a process that goes on after another one looks for the post
+first. The agent's answer is an ordinary turn, whose question is the first of these posts. From there on, the
+turn's own record keeps the answer whole and single.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ _REMEDIES = {
 
 
 class OutboundSender:
-    """Delivers what the store holds. `authorize` says who the bot is."""
+    """Delivers the messages in the store. `authorize` returns the bot's identity."""
 
     def __init__(
         self,
@@ -75,29 +75,29 @@ class OutboundSender:
                 task.cancel()
 
     async def deliver(self, record: OutboundRecord) -> OutboundRecord:
-        """Go on with `record` until it is delivered, or cannot be. Its turn may go on.
+        """Post the rest of a message and start its turn if it is a question. Returns the record at its end.
 
-        Raises StoreError, and SlackError where the bot cannot sign in.
+        A refusal by Slack ends it too. Raises StoreError, and SlackError if the bot cannot sign in.
         """
         me = await self._authorize()
         try:
-            delivered = await self._deliver(record, me)
+            result = await self._deliver(record, me)
         except SlackError as error:
-            known = await outbound(self._store, record.key) or record
-            delivered = replace(known, error=str(error))
+            stored = await outbound(self._store, record.key) or record
+            result = replace(stored, error=str(error))
             _log.error("a message of the operator was not delivered: %s", error, extra={"turn": record.key})
-        delivered = replace(delivered, ended_at=self._clock.wall())
-        await save_outbound(self._store, delivered)
-        return delivered
+        result = replace(result, ended_at=self._clock.wall())
+        await save_outbound(self._store, result)
+        return result
 
     async def _start_new(self) -> None:
         try:
-            found = await unfinished_outbound(self._store)
+            records = await unfinished_outbound(self._store)
         except StoreError as error:
             _log.log(error.log_level, "the store was not asked for messages: %s", error)
             await asyncio.sleep(_AGAIN)
             return
-        for record in found:
+        for record in records:
             if record.key not in self._running:
                 task = asyncio.create_task(self._try(record), name=f"outbound {record.key}")
                 self._running[record.key] = task
@@ -111,7 +111,9 @@ class OutboundSender:
             await asyncio.sleep(_AGAIN)
 
     def _done(self, key: str, task: asyncio.Task[None]) -> None:
-        """What broke is left to the next process: it would break again."""
+        """Forget a delivery that ended. One that broke is left to the next process: here it would break
+        again.
+        """
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("the delivery of a message broke", exc_info=error, extra={"turn": key})
         else:
@@ -142,28 +144,28 @@ class OutboundSender:
     async def _open(self, record: OutboundRecord, team: str) -> str:
         user = record.message.user
         writer = self._threads.notices.writer(_origin(record, ThreadKey(team, "", "")))
-        opened = await writer.carry_out(writer.calls.call_until_known("conversations.open", {"users": user}))
-        if isinstance(opened, CallFailed):
-            raise _refused(opened, user)
-        return str((opened.data.get("channel") or {}).get("id") or "")
+        result = await writer.carry_out(writer.calls.call_until_known("conversations.open", {"users": user}))
+        if isinstance(result, CallFailed):
+            raise _refused(result, user)
+        return str((result.data.get("channel") or {}).get("id") or "")
 
     async def _post(self, record: OutboundRecord, thread: ThreadKey, text: str, *, is_again: bool) -> str:
         writer = self._threads.notices.writer(_origin(record, thread), priority=Priority.BACKGROUND)
         posts = PostSurface(writer.calls, len(record.posted), record.accepted_at - SKEW)
         post = posts.post(text, (), (), _KIND, persist=True, is_again=is_again)
-        posted = await writer.carry_out(post)
-        if isinstance(posted, CallFailed):
-            raise _refused(posted, thread.channel)
-        return posted.ts
+        result = await writer.carry_out(post)
+        if isinstance(result, CallFailed):
+            raise _refused(result, thread.channel)
+        return result.ts
 
 
 def _origin(record: OutboundRecord, thread: ThreadKey) -> Question:
-    """What stands for the question that a post answers: its key names the post."""
+    """A question in place of the one that a post would answer: its key names the post."""
     return Question(thread, record.key, "", thread.team, "", asker_is_bot=True)
 
 
 def _texts(message: OutboundMessage, settings: Settings) -> list[str]:
-    """The posts: all but the first stand in its thread. The agent's answer follows them."""
+    """The texts of the posts. All but the first are replies to it; the agent's answer comes below."""
     if message.is_question:
         return [message.headline or fallback(message.text)]
     most = settings.stream.max_call_chars
@@ -173,15 +175,17 @@ def _texts(message: OutboundMessage, settings: Settings) -> list[str]:
     return [message.headline, *body] if message.headline else body
 
 
-def _refused(failed: CallFailed, where: str) -> SlackError:
-    remedy = _REMEDIES.get(failed.error, "say it again later, or look the name up in Slack's documentation")
-    if failed.error == "missing_scope":
-        remedy = f"the Slack app lacks the scope {failed.needed or 'for it'}; {ADD_SCOPE}"
-    return SlackError(f"Slack does not take this for {where} ({failed.error}): {remedy}.", error=failed.error)
+def _refused(failure: CallFailed, target: str) -> SlackError:
+    remedy = _REMEDIES.get(failure.error, "say it again later, or look the name up in Slack's documentation")
+    if failure.error == "missing_scope":
+        remedy = f"the Slack app lacks the scope {failure.needed or 'for it'}; {ADD_SCOPE}"
+    return SlackError(
+        f"Slack does not take this for {target} ({failure.error}): {remedy}.", error=failure.error
+    )
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Posts what `slack-bot say` and others left in the store."""
+    """Post the messages that `slack-bot say` and others left in the store."""
     common = bot.common
     sender = OutboundSender(common.store, bot.threads, bot.authorize, common.settings, common.clock)
     return FeatureWork(run=sender.run)

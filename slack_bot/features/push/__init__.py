@@ -1,1 +1,1 @@
-"""Agents say by themselves that there is news of a task that is watched (A2A push)."""
+"""A2A push: agents report by themselves that a watched task has news."""

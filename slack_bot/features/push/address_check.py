@@ -1,4 +1,4 @@
-"""`doctor` looks at the address at which agents reach the bot."""
+"""The check of `doctor` for the address at which agents reach the bot."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ from ...settings.load import Settings
 
 
 async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
-    """The address at which agents post news."""
+    """Check that the host of `public_url` is known, and that it uses https."""
     push = settings.push
     if push.public_url is None:
         return

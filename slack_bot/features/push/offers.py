@@ -1,4 +1,4 @@
-"""An agent gets an address to which it posts news of a watched task."""
+"""Gives the agent an address to which it can post news of a watched task."""
 
 import logging
 from contextlib import suppress
@@ -13,19 +13,23 @@ _log = logging.getLogger(__name__)
 
 
 class PushOffers(NewsOffers):
-    """`public_url`: the address below which agents post."""
+    """Makes, offers and withdraws these addresses. `public_url`: the address below which agents post."""
 
     def __init__(self, agent: Agent, public_url: str) -> None:
         self._agent, self._public_url = agent, public_url
 
     def new_target(self, turn: TurnRecord) -> PushTarget | None:
-        """Late, when the stream is over: servers wait for each post before they stream on (facts: A2A 12)."""
+        """An address for the turn's task; None without a task, or if it has one already.
+
+        It is made only when the stream is over: servers wait for each post before they stream on (facts: A2A
+        12).
+        """
         if turn.task_id is None or turn.push_id is not None:
             return None
         return PushTarget.new(self._public_url)
 
     async def offer(self, turn: TurnRecord, target: PushTarget) -> bool:
-        """Never raises for what the agent does."""
+        """Tell the agent the address. Returns whether it accepted; errors of the agent are logged."""
         agent = self._agent.in_conversation(turn.question.thread)
         try:
             await agent.ensure_card()
@@ -37,7 +41,9 @@ class PushOffers(NewsOffers):
         return False
 
     async def withdraw(self, turn: TurnRecord) -> None:
-        """Only tried: a post about a watch that is over is refused anyway."""
+        """Tell the agent to stop posting. Errors are ignored: a post about an ended watch is refused
+        anyway.
+        """
         if turn.push_id is not None and turn.task_id is not None:
             agent = self._agent.in_conversation(turn.question.thread)
             with suppress(AgentError):

@@ -1,7 +1,7 @@
-"""JSON Web Tokens with which agents sign their posts, where the operator configured the keys.
+"""Checks the JSON Web Tokens with which agents sign their posts, if the operator configured the keys.
 
-A token never says where its key is (`jku` is ignored), or which algorithm is good: whoever can name them can
-sign for anybody (RFC 8725, 3.1 and 3.10).
+A token may not choose its key (`jku` is ignored) or its algorithm: whoever could choose them could sign in
+any name (RFC 8725, 3.1 and 3.10).
 """
 
 import asyncio
@@ -25,9 +25,11 @@ _ALGORITHMS = ("RS256", "ES256")
 _CLAIMS = ("iss", "aud", "exp", "iat", "jti")
 _TOLERANCE = 60.0  # seconds by which clocks may differ
 _MOST_SEEN = 10_000
-"""Tokens that are remembered, so that they are taken once. A repeated one would be a hint like any other."""
+"""How many tokens are remembered, so that each is accepted once. A repeated one would only be one more
+hint.
+"""
 _READ_PAUSE = 60.0
-"""Seconds between two readings of the keys at least: anybody can name a key that is not known."""
+"""Seconds between two readings of the keys at least, because any sender can name an unknown key."""
 _READ_TIMEOUT = aiohttp.ClientTimeout(total=10.0)
 _MOST_BYTES = 1024 * 1024
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -44,7 +46,10 @@ class JwtVerifier:
         self._seen: OrderedDict[bytes, None] = OrderedDict()
 
     async def check(self) -> None:
-        """SettingsError if the extra is not installed, or a file is no key set. Address: only a warning."""
+        """Read the keys. Raises SettingsError if the extra is not installed or a key file is bad.
+
+        If the keys are at an address that fails, this is only logged.
+        """
         if find_spec("jwt") is None:
             raise SettingsError("SLACK_BOT_PUSH__JWKS needs PyJWT: install the bot with its extra `jwt`")
         if problem := await self._read():
@@ -53,7 +58,9 @@ class JwtVerifier:
             log.warning("%s", problem)
 
     async def is_valid(self, token: str, audience: str) -> bool:
-        """Whether a known key signed `token`, for this address, now and for the first time."""
+        """Whether a known key signed `token` for this audience, and it is current and used for the first
+        time.
+        """
         claims = await self._claims(token, audience)
         if claims is None or not self._is_current(claims):
             return False
@@ -66,7 +73,7 @@ class JwtVerifier:
         return True
 
     async def _claims(self, token: str, audience: str) -> dict[str, Any] | None:
-        """What a token says that is signed; the times are not checked."""
+        """The claims of a token with a good signature, else None. The times are not checked here."""
         import jwt
 
         options: Any = {
@@ -98,7 +105,7 @@ class JwtVerifier:
         return bool(max(issued, begins) - _TOLERANCE <= now < ends + _TOLERANCE)
 
     async def _key(self, name: str | None) -> Any:
-        """The key of that name, which is read again where it is unknown or old."""
+        """The key of that name, or None. Unknown and old keys are read again first."""
         async with self._reading:
             age = self._clock.monotonic() - self._read_at
             is_due = age > self._settings.jwks_ttl or (name not in self._keys and age > _READ_PAUSE)
@@ -107,13 +114,13 @@ class JwtVerifier:
         return self._keys.get(name)
 
     async def _read(self) -> str:
-        """Read the keys. "", or why that was not possible, in which case they stay as they are."""
+        """Read the keys. Returns "", or why that failed; then the old keys stay."""
         import jwt
 
         self._read_at, source = self._clock.monotonic(), self._settings.jwks or ""
         try:
-            found = json.loads(await (_download(source) if "://" in source else _file(source)))
-            keys = jwt.PyJWKSet(found["keys"] if isinstance(found, dict) else []).keys
+            key_set = json.loads(await (_download(source) if "://" in source else _file(source)))
+            keys = jwt.PyJWKSet(key_set["keys"] if isinstance(key_set, dict) else []).keys
         except (OSError, aiohttp.ClientError, TimeoutError) as error:
             return f"SLACK_BOT_PUSH__JWKS ({source}) cannot be read: {type(error).__name__}"
         except (*_UNREADABLE, jwt.PyJWTError):
@@ -130,7 +137,7 @@ async def _file(path: str) -> bytes:
 
 
 async def _download(url: str) -> bytes:
-    """At most so many bytes, from this address and no other."""
+    """The content at this address, without redirects, up to `_MOST_BYTES`."""
     async with (
         aiohttp.ClientSession(timeout=_READ_TIMEOUT, trust_env=True) as session,
         session.get(url, allow_redirects=False) as response,

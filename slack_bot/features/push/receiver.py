@@ -1,9 +1,9 @@
-"""Agents say that there is news of a task: `POST /a2a/push/{id}` (A2A push).
+"""Receives posts of agents about news of a task: `POST /a2a/push/{id}` (A2A push).
 
-A post is a hint to read the task, and no more: one that is forged, repeated or late changes nothing. So all
-that counts is what it costs. The id cannot be guessed, and a body is read only if the secret is right.
+A post is only a hint to read the task, so one that is forged, repeated or late changes nothing. All that
+matters is what it costs: the id cannot be guessed, and a body is read only if the secret is right.
 
-Servers send the secret in three places (facts: A2A 12).
+Servers send the secret in three different places (facts: A2A 12).
 """
 
 import hmac
@@ -54,11 +54,11 @@ class PushWatch:
 
 
 FindPushWatch: TypeAlias = Callable[[str], Awaitable[PushWatch | None]]
-"""The watch with this id; None: there is none, or it is over. Raises StoreError."""
+"""Returns the watch with this id, or None if there is none or it is over. Raises StoreError."""
 
 
 class PushReceiver:
-    """Takes the posts. `on_hint` gets the id of a watch whose agent has posted, at each post."""
+    """Receives the posts. `on_hint` is called with the id of the watch for each valid post."""
 
     def __init__(
         self,
@@ -75,17 +75,21 @@ class PushReceiver:
         return {PUSH_PATH: self._handle}
 
     async def check_port(self, wait: float) -> None:
-        """Another process that has the port gets `wait` seconds to end. SettingsError: it is taken."""
+        """Check that the port is free; wait up to `wait` seconds for another process. Raises
+        SettingsError.
+        """
         await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
 
     async def prepare(self) -> None:
-        """SettingsError: the keys cannot be used."""
+        """Read the keys of tokens. Raises SettingsError if they cannot be used."""
         if self._verifier is not None:
             await self._verifier.check()
 
     @asynccontextmanager
     async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
-        """Serve on a port of its own meanwhile, with the limits of HTTP mode. SettingsError: it is taken."""
+        """Listen on a port of its own, with the limits of HTTP mode. Raises SettingsError if the port is
+        taken.
+        """
         settings = self._settings
         async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):
             log.info("waiting for agents at http://%s:%s%s", settings.host, settings.port, PUSH_PATH)
@@ -120,7 +124,7 @@ class PushReceiver:
         return 200
 
     async def _is_authentic(self, headers: CIMultiDictProxy[str], push_id: str, watch: PushWatch) -> bool:
-        """At least one proof is given, and each one given holds."""
+        """Whether the request has at least one token, and every one that it has is valid."""
         tokens, bearers = _tokens(headers), _bearers(headers)
         for each in tokens:
             if not _matches(each, watch):
@@ -137,7 +141,7 @@ class PushReceiver:
 
 
 def _check_head(request: web.BaseRequest, push_id: str) -> int | None:
-    """The status with which a request is refused by its head, before anybody is asked."""
+    """The status with which to refuse a request because of its head; None if it may go on."""
     if not PUSH_ID.fullmatch(push_id):
         return 404
     if request.method != "POST":
@@ -152,8 +156,8 @@ def _tokens(headers: CIMultiDictProxy[str]) -> list[str]:
 
 
 def _bearers(headers: CIMultiDictProxy[str]) -> list[str]:
-    given = (each.partition(" ") for each in headers.getall("Authorization", ()))
-    return [credentials.strip() for scheme, _, credentials in given if scheme.lower() == "bearer"]
+    credential_pairs = (each.partition(" ") for each in headers.getall("Authorization", ()))
+    return [credentials.strip() for scheme, _, credentials in credential_pairs if scheme.lower() == "bearer"]
 
 
 def _matches(token: str, watch: PushWatch) -> bool:
@@ -168,13 +172,13 @@ async def _watch_of(registry: Registry, push_id: str) -> PushWatch | None:
 
 
 def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
-    """Agents may post, where the settings have the address at which they reach the bot."""
+    """Let agents post, if the settings have the address at which they reach the bot."""
     url = common.settings.push.public_url
     return ports if url is None else replace(ports, news=PushOffers(common.agent, url))
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Takes the posts, where agents may post."""
+    """Receive the posts, if agents may post."""
     settings, registry = bot.common.settings.push, bot.threads.registry
     if settings.public_url is None:
         return FeatureWork()

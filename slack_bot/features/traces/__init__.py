@@ -1,1 +1,1 @@
-"""A trace of each turn, for OpenTelemetry."""
+"""Traces of turns for OpenTelemetry."""

@@ -1,4 +1,4 @@
-"""A trace of each turn, where the settings want it: what sends it is an extra, and is loaded only then."""
+"""Traces of turns, if the settings want them. OpenTelemetry is an extra and is imported only then."""
 
 from contextlib import AbstractAsyncContextManager
 
@@ -9,7 +9,7 @@ from .spans import TurnSpans
 
 
 def observe(settings: Settings, clock: Clock) -> AbstractAsyncContextManager[TurnSpans] | None:
-    """Makes the spans, and sends them."""
+    """Make the spans of turns and send them; None if traces are off."""
     if not settings.traces.enabled:
         return None
     from .otel import tracing

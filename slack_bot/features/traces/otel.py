@@ -1,4 +1,4 @@
-"""Sends spans to an OTLP receiver, with OpenTelemetry's SDK, which is an extra.
+"""Sends spans to an OTLP receiver with OpenTelemetry's SDK, which is an extra.
 
 The SDK reads its own variables (`OTEL_*`): sampler, service name, headers, batches. It sends in a thread.
 """
@@ -41,7 +41,7 @@ _LAST = 5.0  # seconds for the last spans, when the process ends
 
 @asynccontextmanager
 async def tracing(settings: TraceSettings, clock: Clock) -> AsyncIterator[TurnSpans]:
-    """An observer whose spans are sent."""
+    """An observer whose spans are sent, inside the block."""
     sender = _SpanSender(settings.endpoint)
     spans = TurnSpans(
         sender.send,
@@ -57,13 +57,13 @@ async def tracing(settings: TraceSettings, clock: Clock) -> AsyncIterator[TurnSp
 
 
 class _SpanSender:
-    """`endpoint` None: as the SDK's variables say, or its default."""
+    """Sends spans. If `endpoint` is None, the SDK's variables or its default decide."""
 
     def __init__(self, endpoint: str | None) -> None:
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # it would log each batch
-        self._ids = _GivenIds()
+        self._ids = _ChosenIds()
         self._provider = TracerProvider(id_generator=self._ids, shutdown_on_exit=False)
-        self._processor = BatchSpanProcessor(_SaysOnce(OTLPSpanExporter(endpoint)))
+        self._processor = BatchSpanProcessor(_QuietExporter(OTLPSpanExporter(endpoint)))
         self._provider.add_span_processor(self._processor)
         self._tracer = self._provider.get_tracer("slack_bot", __version__)
 
@@ -74,23 +74,25 @@ class _SpanSender:
 
     def send(self, span: TraceSpan) -> None:
         self._ids.trace, self._ids.span = span.trace, span.id
-        around = Context()
+        parent_context = Context()
         if span.parent is not None:
-            around = set_span_in_context(NonRecordingSpan(_context(span.trace, span.parent)), around)
-        sent = self._tracer.start_span(
+            parent_context = set_span_in_context(
+                NonRecordingSpan(_context(span.trace, span.parent)), parent_context
+            )
+        otel_span = self._tracer.start_span(
             span.name,
-            around,
+            parent_context,
             SpanKind.CLIENT if span.is_request else SpanKind.INTERNAL,
             span.attributes,
             [Link(_context(*span.link))] if span.link else None,
             _nanoseconds(span.began),
         )
         if span.error:
-            sent.set_status(Status(StatusCode.ERROR, span.error))
-        sent.end(_nanoseconds(span.ended))
+            otel_span.set_status(Status(StatusCode.ERROR, span.error))
+        otel_span.end(_nanoseconds(span.ended))
 
     async def close(self) -> None:
-        """Send what waits, as far as that goes. The SDK alone might take half a minute."""
+        """Send what waits, for at most five seconds. The SDK alone might take half a minute."""
         is_over, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def end() -> None:
@@ -104,8 +106,8 @@ class _SpanSender:
                 await is_over.wait()
 
 
-class _GivenIds(IdGenerator):
-    """The ids of the next span."""
+class _ChosenIds(IdGenerator):
+    """Gives the next span the ids that the bot chose."""
 
     trace = span = 0
 
@@ -116,8 +118,8 @@ class _GivenIds(IdGenerator):
         return self.span
 
 
-class _SaysOnce(SpanExporter):
-    """Says once that spans cannot be sent, and once that they are again."""
+class _QuietExporter(SpanExporter):
+    """Logs once that spans cannot be sent, and once that they are sent again."""
 
     def __init__(self, inner: OTLPSpanExporter) -> None:
         self._inner, self._is_away = inner, False

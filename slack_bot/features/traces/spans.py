@@ -1,8 +1,8 @@
-"""PURE. Facts become spans: a trace a turn, from Slack's event to the last call.
+"""PURE. Turns facts into spans: one trace for each turn, from Slack's event to the last call.
 
-The ids of a trace and of its root are made from the turn's key, so that a process that takes a turn over goes
-on with the same trace, and the root is written by the one that ends it. A trace's id begins with the turn's
-reference, which readers get with a failure and the log has. No span holds text.
+The ids of a trace and of its root span are made from the turn's key. So a process that takes a turn over goes
+on with the same trace, and the process that ends the turn writes the root. A trace's id begins with the
+turn's reference, which readers see after a failure and which the log has. No span holds text.
 """
 
 import hashlib
@@ -21,15 +21,16 @@ _BEGIN_MESSAGES = ("chat.startStream", "chat.postMessage")
 _NOTHING: Mapping[str, Any] = {}
 Value: TypeAlias = str | int | float | bool
 Offset: TypeAlias = Callable[[], float]
-"""What is to be added to monotonic seconds to get seconds since 1970."""
+"""Returns what to add to monotonic seconds to get seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSpan:
-    """A piece of a turn that is over. Times are seconds since 1970, `trace` has 128 bits and `id` 64.
+    """A part of a turn that has ended. Times are seconds since 1970; `trace` has 128 bits, `id` and `parent`
+    64.
 
-    `error`: what went wrong, "" for nothing. `is_request`: to another server. `link`: the trace and the root
-    of another turn.
+    `error`: what went wrong, or "". `is_request`: a request to another server. `link`: the trace and the root
+    span of another turn.
     """
 
     trace: int
@@ -45,14 +46,14 @@ class TraceSpan:
 
 
 def ids_of(turn: str) -> tuple[int, int]:
-    """The ids of the trace of a turn, and of its root."""
+    """The ids of a turn's trace and of its root span."""
     digest = hashlib.sha256(turn.encode()).digest()
     return int.from_bytes(digest[:16]), int.from_bytes(digest[16:24])
 
 
 @dataclass(slots=True)
 class _Open:
-    """A span that is not over. Its time is monotonic."""
+    """A span that has not ended. `began`: monotonic seconds."""
 
     id: int
     began: float
@@ -61,7 +62,10 @@ class _Open:
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn whose root is open. `waits`: since when for what comes before its start. Times are monotonic."""
+    """A turn whose root span has not ended. Times are monotonic seconds.
+
+    `waits`: what happens before the turn starts, and since when. `open`: its other open spans by name.
+    """
 
     key: str
     ids: tuple[int, int]
@@ -78,8 +82,10 @@ class _Turn:
 
 
 class TurnSpans:
-    """An observer. `take` gets each span when it is over. `new_id` gives 64 bits; `is_sampled` is asked once
-    a turn, with the trace's id.
+    """An observer that makes spans.
+
+    `take` gets each span when it ends. `new_id` returns 64 random bits. `is_sampled` is called once for each
+    turn, with the id of its trace.
     """
 
     wants_details = False
@@ -95,18 +101,22 @@ class TurnSpans:
         self._turns = OrderedDict[str, _Turn]()
 
     def traceparent(self, turn: str) -> str | None:
-        """The W3C header of a request of this turn to the agent."""
-        if (known := self._turns.get(turn)) is None:
+        """The `traceparent` header (W3C) for a request of this turn to the agent; None for an unknown
+        turn.
+        """
+        if (open_turn := self._turns.get(turn)) is None:
             return None
-        trace, root = known.ids
-        asking = known.open.get("agent")
-        return f"00-{trace:032x}-{root if asking is None else asking.id:016x}-{known.is_sampled:02x}"
+        trace, root = open_turn.ids
+        agent_span = open_turn.open.get("agent")
+        return (
+            f"00-{trace:032x}-{root if agent_span is None else agent_span.id:016x}-{open_turn.is_sampled:02x}"
+        )
 
     def close(self, now: float) -> None:
-        """The process ends. Roots stay open, for the process that goes on."""
+        """End all open spans but the roots, which belong to the process that goes on with the turns."""
         for turn in self._turns.values():
-            for name, left in tuple(turn.open.items()):
-                left.attributes = {**left.attributes, "slack_bot.is_left": True}
+            for name, open_span in tuple(turn.open.items()):
+                open_span.attributes = {**open_span.attributes, "slack_bot.is_left": True}
                 self._end(turn, name, now)
 
     def __call__(self, fact: facts.Fact) -> None:
@@ -148,15 +158,21 @@ class TurnSpans:
     # -- the root
 
     def _begin(self, key: str, began: float) -> _Turn:
-        known = self._turns.get(key)
-        if known is None:
+        turn = self._turns.get(key)
+        if turn is None:
             trace, root = ids_of(key)
-            given = began, self._offset(), self._is_sampled(trace)
-            known = self._turns[key] = _Turn(key, (trace, root), *given)
+            turn = _Turn(
+                key,
+                ids=(trace, root),
+                began=began,
+                offset=self._offset(),
+                is_sampled=self._is_sampled(trace),
+            )
+            self._turns[key] = turn
             if len(self._turns) > _MOST:
                 self._turns.popitem(last=False)
         self._turns.move_to_end(key)
-        return known
+        return turn
 
     def _begin_at(self, key: str, now: float, accepted_at: float | None) -> _Turn:
         return self._begin(key, now if accepted_at is None else accepted_at - self._offset())
@@ -181,7 +197,7 @@ class TurnSpans:
             self._end(turn, name, fact.at)
         if fact.outcome == Outcome.WATCHED:
             self._open(turn, "watch", fact.at)
-        given = {
+        attributes = {
             "reason": fact.reason,
             "task": _of_agent(fact.task_id),
             "context": _of_agent(fact.context_id),
@@ -191,11 +207,13 @@ class TurnSpans:
             "fallbacks": ",".join(fact.fallbacks) or None,
             "messages": len(fact.messages),
         }
-        turn.attributes |= {f"slack_bot.{name}": each for name, each in given.items() if each is not None}
+        turn.attributes |= {
+            f"slack_bot.{name}": each for name, each in attributes.items() if each is not None
+        }
         turn.error = (fact.reason or fact.outcome) if fact.outcome in _WRONG else ""
 
     def _recorded(self, fact: facts.TurnRecorded) -> None:
-        """Also of a question that was not asked by itself."""
+        """End the root. Also for a question that was merged into another one and not asked by itself."""
         record, at = fact.record, fact.at
         turn = self._begin_at(fact.turn, at, record.accepted_at)
         for name in tuple(turn.waits):
@@ -218,22 +236,25 @@ class TurnSpans:
         del self._turns[fact.turn]
 
     def _answered(self, fact: facts.FormAnswered) -> None:
-        """The wait belongs to the turn that asked; both lead to each other."""
+        """Add the wait for a form to the trace of the turn that asked, with links between both turns."""
         form = fact.form
         trace, root = ids_of(form.turn)
-        if (answering := self._turns.get(fact.turn)) is not None:
-            answering.link = trace, root
+        if (answering_turn := self._turns.get(fact.turn)) is not None:
+            answering_turn.link = trace, root
         if self._is_sampled(trace):
-            given: dict[str, Value] = {"slack_bot.turn": form.turn, "slack_bot.form": str(form.form.kind)}
+            attributes: dict[str, Value] = {
+                "slack_bot.turn": form.turn,
+                "slack_bot.form": str(form.form.kind),
+            }
             until = fact.at + self._offset() if form.ended_at is None else form.ended_at
             wait = trace, self._new_id(), root, "form wait", form.opened_at, until
-            self._take(TraceSpan(*wait, given, link=ids_of(fact.turn)))
+            self._take(TraceSpan(*wait, attributes, link=ids_of(fact.turn)))
 
     # -- what is below it
 
     def _called(self, turn: _Turn, fact: facts.SlackCalled) -> None:
         began = fact.at - fact.took
-        given = {
+        values = {
             "method": fact.method,
             "attempt": fact.attempt,
             "waited": round(fact.waited, 3),
@@ -241,7 +262,7 @@ class TurnSpans:
             "fault": fact.fault,
             "retry_after": fact.retry_after,
         }
-        about = {f"slack.{name}": value for name, value in given.items() if value is not None}
+        about = {f"slack.{name}": value for name, value in values.items() if value is not None}
         more = {"attributes": about, "error": fact.error or "", "is_request": True}
         self._add(turn, f"slack {fact.method}", began, fact.at, **more)
         if fact.ok and fact.method in _BEGIN_MESSAGES and _is_answer(fact.args):
@@ -255,27 +276,27 @@ class TurnSpans:
         turn.open[name] = _Open(self._new_id(), at, about)
 
     def _end(self, turn: _Turn, name: str, at: float, error: str = "") -> None:
-        if (ended := turn.open.pop(name, None)) is not None:
-            more = {"id": ended.id, "attributes": ended.attributes, "error": error}
-            self._add(turn, name, ended.began, at, is_request=name == "agent", **more)
+        if (open_span := turn.open.pop(name, None)) is not None:
+            more = {"id": open_span.id, "attributes": open_span.attributes, "error": error}
+            self._add(turn, name, open_span.began, at, is_request=name == "agent", **more)
 
     def _add(self, turn: _Turn, name: str, began: float, ended: float, **more: Any) -> None:
-        """`more`: other fields of `TraceSpan`. Without them it is below the root, and nothing went wrong."""
+        """Report an ended span below the root. `more`: other fields of `TraceSpan`."""
         if turn.is_sampled:
             trace, root = turn.ids
-            known = {"trace": trace, "parent": root, "name": name, **more}
-            known["id"] = known.get("id") or self._new_id()
-            known["attributes"] = {"slack_bot.turn": turn.key, **known.get("attributes", {})}
-            known["began"], known["ended"] = began + turn.offset, max(began, ended) + turn.offset
-            self._take(TraceSpan(**known))
+            fields = {"trace": trace, "parent": root, "name": name, **more}
+            fields["id"] = fields.get("id") or self._new_id()
+            fields["attributes"] = {"slack_bot.turn": turn.key, **fields.get("attributes", {})}
+            fields["began"], fields["ended"] = began + turn.offset, max(began, ended) + turn.offset
+            self._take(TraceSpan(**fields))
 
 
 def _of_agent(name: str | None) -> str | None:
-    """An id that the agent gave may be of any length."""
+    """An id from the agent, cut to 200 characters."""
     return name and name[:_ID_CHARS]
 
 
 def _is_answer(args: Mapping[str, Any]) -> bool:
-    """Not a note, a question or an extra."""
+    """Whether the call writes the answer itself, not a notice, a question or an extra."""
     payload = (args.get("metadata") or {}).get("event_payload") or {"kind": "answer"}
     return bool(payload.get("kind") == "answer")
