@@ -1,1 +1,1 @@
-"""The wire: from HTTP and JSON to frames."""
+"""Reads and writes A2A: from HTTP and JSON to frames, and back."""

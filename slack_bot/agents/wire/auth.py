@@ -1,7 +1,8 @@
-"""Our credentials for the agent, the cookies of its server, and the addresses that may have them.
+"""The bot's credentials for the agent, the cookies of its server, and the addresses that may get them.
 
-A card can name any address. Another port is another server, and plain HTTP does not replace HTTPS. Servers
-behind a balancer need their cookie back; one jar for all would give one conversation's session away.
+A card can name any address. Another port counts as another server, and plain HTTP does not replace HTTPS.
+Servers behind a load balancer need their cookie back. Each conversation has its own cookies, because one jar
+for all would give away one conversation's session to the others.
 """
 
 import base64
@@ -39,10 +40,10 @@ _SET_BY: Mapping[str, str] = {
     "query": f"set {_API_KEY} to the key",
     "cookie": f"set {_API_KEY} to the key",
 }
-"""By the kind of a scheme of a card."""
+"""What to set, by the kind of login that a card asks for."""
 _MOST_COOKIES = 50
 _MOST_BYTES = 8 * 1024
-"""Of all cookies in a jar, and of those in one answer: few servers read a longer header."""
+"""The most bytes of cookies in a jar, and in one answer: few servers read a longer header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,12 @@ class Origin:
 
     @property
     def is_loopback(self) -> bool:
-        """It means the machine that uses it."""
+        """Whether the host means the machine on which the program itself runs."""
         return self.host in _LOOPBACK
 
     @property
     def is_unspecified(self) -> bool:
-        """It is to listen on, not to call."""
+        """Whether the host is an address to listen on (0.0.0.0), which cannot be called."""
         return self.host in _UNSPECIFIED
 
     def __str__(self) -> str:
@@ -69,7 +70,7 @@ class Origin:
 
 
 def origin_of(url: str) -> Origin | None:
-    """None: no absolute http(s) address."""
+    """The origin of `url`; None if it is not an absolute http or https address."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -88,7 +89,10 @@ def bare(url: str) -> str:
 
 
 def admits(url: str, configured: str, allowed_hosts: Iterable[str] = ()) -> bool:
-    """`url` may be sent the question and the credentials. `allowed_hosts`: host or host:port."""
+    """Whether the question and the credentials may be sent to `url`.
+
+    `configured`: the agent's address in the settings. `allowed_hosts`: further hosts, as host or host:port.
+    """
     origin, home = origin_of(url), origin_of(configured)
     if origin is None or home is None:
         return False
@@ -101,26 +105,27 @@ def admits(url: str, configured: str, allowed_hosts: Iterable[str] = ()) -> bool
 
 
 class TokenSource(Protocol):
-    """Where the tokens for the agent come from. All methods raise TokenUnavailable and TokenRefused."""
+    """Gives tokens for the agent. All methods raise TokenUnavailable and TokenRefused."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The token of now, if there is one."""
+        """The current token, if there is one, so that it can be masked."""
 
     async def token(self) -> str:
-        """A token that is good now, as far as is known."""
+        """A token that is valid now, as far as is known."""
 
     async def renewed(self, refused: str) -> str | None:
-        """Another token than the one that the agent refused; None: there is none."""
+        """Another token after the agent refused `refused`; None if there is no other one."""
 
     def accept(self, token: str) -> None:
-        """The agent has taken this token."""
+        """Note that the agent has accepted this token."""
 
 
 class Credentials(Auth):
-    """The configured credentials, for the addresses that may have them. `cookies`: one conversation's.
+    """Adds the configured credentials to requests, if their address may have them.
 
-    `session` names the conversation. Its hash goes into the header that the settings name for it.
+    `cookies`: those of one conversation. `session`: the name of the conversation; its hash goes into the
+    header that `session_header` names.
     """
 
     def __init__(
@@ -136,17 +141,19 @@ class Credentials(Auth):
             self._headers[name] = hashlib.sha256(session.encode()).hexdigest()
         self._tokens, self._api_keys = tokens, tuple[tuple[str, str], ...]()
 
-    def with_api_keys(self, wanted: Sequence[Sequence[str]]) -> Self:
-        """The same, with the API key where the card (`AgentCard.auth`) wants one."""
-        found = copy(self)
-        places = dict.fromkeys(scheme.partition(" ")[::2] for each in wanted for scheme in each)
-        found._api_keys = tuple(
-            (where, name) for where, name in places if where in KEY_PLACES and _KEY_NAME.fullmatch(name)
+    def with_api_keys(self, alternatives: Sequence[Sequence[str]]) -> Self:
+        """A copy that sends the API key where the card (`AgentCard.auth`) wants it."""
+        credentials = copy(self)
+        places = dict.fromkeys(scheme.partition(" ")[::2] for each in alternatives for scheme in each)
+        credentials._api_keys = tuple(
+            (place, name) for place, name in places if place in KEY_PLACES and _KEY_NAME.fullmatch(name)
         )
-        return found
+        return credentials
 
     async def async_auth_flow(self, request: Request) -> AsyncGenerator[Request, Response]:
-        """Adds what the agent wants. A 401 says that nothing was executed: once more, with a new token."""
+        """Add the credentials. After a 401, which says that nothing was executed, try once more with a new
+        token.
+        """
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
             return
@@ -177,8 +184,8 @@ class Credentials(Auth):
         if (api_key := self._settings.client.api_key) is None:
             return
         value = _sendable(api_key.get_secret_value().strip(), _API_KEY)
-        for where, name in self._api_keys:
-            match where:
+        for place, name in self._api_keys:
+            match place:
                 case "header":
                     request.headers[name] = value
                 case "query":
@@ -189,26 +196,29 @@ class Credentials(Auth):
 
 
 async def _discard(response: Response) -> None:
-    """httpx reads the whole of an answer that is not the last one: this one may have no end."""
+    """Close a refused answer unread. httpx would read all of it, and it may have no end."""
     assert isinstance(response.stream, AsyncByteStream), "the client is asynchronous"
     await response.stream.aclose()
     response.stream = ByteStream(b"")
 
 
-def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> tuple[str, str] | None:
-    """What is wrong, and the remedy, if the card asks for credentials (`AgentCard.auth`) that are not
-    configured.
+def missing(alternatives: tuple[tuple[str, ...], ...], settings: AgentSettings) -> tuple[str, str] | None:
+    """The problem and its remedy, if the card asks for credentials that are not configured; else None.
+
+    `alternatives`: see `AgentCard.auth`.
     """
-    if not wanted or any(all(_has(settings, scheme) for scheme in each) for each in wanted):
+    if not alternatives or any(all(_has(settings, scheme) for scheme in each) for each in alternatives):
         return None
-    schemes = " or ".join(" with ".join(each) for each in wanted)
-    lacking = next(scheme for scheme in wanted[0] if not _has(settings, scheme))
-    remedy = _SET_BY.get(lacking.partition(" ")[0], "docs/configure.md has the logins that the bot knows")
+    schemes = " or ".join(" with ".join(each) for each in alternatives)
+    missing_scheme = next(scheme for scheme in alternatives[0] if not _has(settings, scheme))
+    remedy = _SET_BY.get(
+        missing_scheme.partition(" ")[0], "docs/configure.md has the logins that the bot knows"
+    )
     return f"the agent card asks for {schemes}, which is not configured", remedy
 
 
 def login_remedy(settings: AgentSettings) -> str:
-    """What to set where the agent refuses the bot: the login that is configured, or the simplest one."""
+    """What to set when the agent refuses the bot: the login that is configured, or else the simplest one."""
     client, header = settings.client, settings.header_name or ""
     is_by_header = settings.header_value is not None and (settings.bearer_token is None or _is_login(header))
     is_by_url = has_credentials(settings) and client.certificate is None
@@ -232,18 +242,18 @@ def _is_login(header: str) -> bool:
 
 
 def _headers(settings: AgentSettings) -> dict[str, str]:
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     user = urlsplit(settings.url or "")
     if user.username is not None:
         pair = f"{unquote(user.username)}:{unquote(user.password or '')}"
-        found["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     if settings.bearer_token is not None:
         token = settings.bearer_token.get_secret_value().strip()
-        found["Authorization"] = f"Bearer {_sendable(token, _BEARER)}"
+        headers["Authorization"] = f"Bearer {_sendable(token, _BEARER)}"
     if settings.header_name is not None and settings.header_value is not None:
         value = _sendable(settings.header_value.get_secret_value().strip(), _HEADER)
-        found[_sendable(settings.header_name.strip(), _HEADER)] = value
-    return found
+        headers[_sendable(settings.header_name.strip(), _HEADER)] = value
+    return headers
 
 
 def _sendable(value: str, setting: str) -> str:
@@ -266,23 +276,23 @@ def _has(settings: AgentSettings, scheme: str) -> bool:
 
 
 def has_tokens(client: ClientSettings) -> bool:
-    """Tokens are fetched, or read from a file."""
+    """Whether tokens are fetched, or read from a file."""
     return client.fetches_tokens or client.token_file is not None
 
 
 def has_credentials(settings: AgentSettings) -> bool:
-    """Something is configured by which an agent can recognise this bot."""
+    """Whether any credentials are configured by which an agent can recognise this bot."""
     client = settings.client
     is_known = client.api_key is not None or client.certificate is not None
     return is_known or has_tokens(client) or bool(_headers(settings))
 
 
 def keep(jar: Cookies, response: Response) -> None:
-    """Put the cookies of `response` into `jar`. A server that sets too many gets none back."""
+    """Put the cookies of `response` into `jar`. If a server sets too many, all are dropped."""
     if sum(map(len, response.headers.get_list("set-cookie"))) > _MOST_BYTES:
         return
     jar.extract_cookies(response)
-    found = list(jar.jar)
-    size = sum(len(each.name) + len(each.value or "") for each in found)
-    if size > _MOST_BYTES or len(found) > _MOST_COOKIES:
+    cookies = list(jar.jar)
+    size = sum(len(each.name) + len(each.value or "") for each in cookies)
+    if size > _MOST_BYTES or len(cookies) > _MOST_COOKIES:
         jar.clear()

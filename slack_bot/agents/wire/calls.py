@@ -1,9 +1,10 @@
-"""PURE. The A2A calls as requests: on the 0.3 and on the 1.0 wire, as JSON-RPC and as HTTP+JSON.
+"""PURE. Builds the A2A calls as HTTP requests: on the 0.3 and the 1.0 wire, as JSON-RPC and as HTTP+JSON.
 
 Unknown ids are left out, never null. fasta2a 0.6 answers HTTP 500 without `acceptedOutputModes`.
 `historyLength` 0 means "everything" to some 0.3 servers (facts: A2A 1.2, 2.8).
 
-HTTP+JSON of 0.3 is proto's JSON, as a2a-sdk, ADK and Google's Agent Engine read it: parts stand in `content`.
+HTTP+JSON of 0.3 is proto's JSON, as a2a-sdk, ADK and Google's Agent Engine read it, where parts are in
+`content`.
 """
 
 import base64
@@ -23,7 +24,7 @@ TaskVerb: TypeAlias = Literal["get", "cancel", "subscribe"]
 OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
 HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
-"""Messages to read of a task whose stream was lost."""
+"""How many messages to read of a task whose stream was lost."""
 _PAGE_TASKS = 20
 
 _METHODS: Mapping[str, Mapping[Wire, str]] = {
@@ -42,12 +43,12 @@ _METHODS: Mapping[str, Mapping[Wire, str]] = {
 }
 _STREAM_PATH = "/message:stream"
 _CODES_OF_TASK: Mapping[int, int] = {404: -32001, 409: -32002, 501: -32004}
-"""a2a-sdk 0.3 has nothing but a sentence in the body."""
+"""Error codes by HTTP status: a2a-sdk 0.3 sends only a sentence in the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One address, and by the card its wire and how calls are carried there."""
+    """One address of an agent, with the wire and the binding that the card names for it."""
 
     url: str
     wire: Wire
@@ -57,9 +58,10 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One HTTP request. `body` is sent as JSON; None: there is none. `last_id`: of the last event.
+    """One HTTP request.
 
-    `codes`: what an HTTP status means in the answer to it, where the body has no number.
+    `body`: sent as JSON; None for a request without a body. `last_id`: the id of the last event that came, to
+    go on after it. `codes`: error codes by HTTP status, for answers whose body has none.
     """
 
     method: str
@@ -71,10 +73,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class MessageRequest:
-    """One question. `task_id` only where it answers that task's question; `references`: other tasks.
+    """One question to the agent.
 
-    `files`: behind the text. `quoted`: what was said before it, as a part of its own behind the question.
-    `data`: further parts, each with its metadata, which may be all there is. `metadata`: of the message.
+    - `task_id`: only if the question answers that task. `references`: ids of other tasks.
+    - `files`: sent after the text.
+    - `quoted`: earlier messages of the thread, sent as a part of their own after the question.
+    - `data`: further data parts, each with its metadata. They may come without a text.
+    - `metadata`: the metadata of the message.
     """
 
     text: str
@@ -88,9 +93,9 @@ class MessageRequest:
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
-def ask_call(at: Interface, request: MessageRequest, *, stream: bool) -> Call:
-    """A question, with the streaming or the waiting method."""
-    wire = _FORMATS[at.wire]
+def ask_call(interface: Interface, request: MessageRequest, *, stream: bool) -> Call:
+    """The call that asks a question: with the streaming method, or with the one that waits for the answer."""
+    wire = _FORMATS[interface.wire]
     parts = [wire.part(request.text)] if request.text or not request.data else []
     parts += [wire.file_part(each) for each in request.files]
     for content, about in request.data:
@@ -106,24 +111,30 @@ def ask_call(at: Interface, request: MessageRequest, *, stream: bool) -> Call:
         message["metadata"] = dict(request.metadata)
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
     params = {"message": message, "configuration": {**accepted, **wire.waiting}}
-    return _call(at, "stream" if stream else "send", request.message_id, params)
+    return _call(interface, "stream" if stream else "send", request.message_id, params)
 
 
 def task_call(
-    at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH, *, last_id: str = ""
+    interface: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH, *, last_id: str = ""
 ) -> Call:
-    """Reads (with its last `messages`), cancels or re-joins a task, behind the event with `last_id`."""
+    """The call that reads a task with its last `messages`, cancels it, or subscribes to it again.
+
+    `last_id`: the event after which a subscription goes on.
+    """
     params: Json = {"id": task_id}
     if verb == "get":
         params["historyLength"] = messages
     is_sendable = last_id.isascii() and last_id.isprintable()
-    return replace(_call(at, verb, f"{verb}-{task_id}", params), last_id=last_id if is_sendable else "")
+    return replace(
+        _call(interface, verb, f"{verb}-{task_id}", params), last_id=last_id if is_sendable else ""
+    )
 
 
-def list_call(at: Interface, context_id: str | None, since: float, page: str) -> Call:
-    """Reads one page of a conversation's tasks, with their messages. 1.0 only.
+def list_call(interface: Interface, context_id: str | None, since: float, page: str) -> Call:
+    """The call that reads one page of a conversation's tasks with their messages. For the 1.0 wire only.
 
-    None: of all tasks that changed `since` then, in seconds since 1970.
+    If `context_id` is None, it reads all tasks that changed after `since`, in seconds since 1970. `page`: the
+    token of the page, or "".
     """
     params: Json = {"pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
     if context_id is None:
@@ -132,64 +143,64 @@ def list_call(at: Interface, context_id: str | None, since: float, page: str) ->
         params["contextId"] = context_id
     if page:
         params["pageToken"] = page
-    return _call(at, "list", f"list-{context_id or since}", params)
+    return _call(interface, "list", f"list-{context_id or since}", params)
 
 
-def card_call(at: Interface) -> Call:
-    """Reads the extended card, which only those see who have a login."""
-    return _call(at, "card", "card", {})
+def card_call(interface: Interface) -> Call:
+    """The call that reads the extended card, which only clients with a login may see."""
+    return _call(interface, "card", "card", {})
 
 
-def set_push_call(at: Interface, task_id: str, push_id: str, url: str, token: str) -> Call:
-    """Has news of a task posted to `url`.
+def set_push_call(interface: Interface, task_id: str, push_id: str, url: str, token: str) -> Call:
+    """The call that lets the agent post news of a task to `url`.
 
-    `token` stands in both places: each server sends one or the other ([spec] 4.3.3, a2a-python#585).
+    `token` is sent in two places, because each server uses only one of them ([spec] 4.3.3, a2a-python#585).
     """
     config = {"id": push_id, "url": url, "token": token}
-    params = {"taskId": task_id, **_FORMATS[at.wire].push(config)}
-    return _call(at, "set-push", f"set-push-{push_id}", params)
+    params = {"taskId": task_id, **_FORMATS[interface.wire].push(config)}
+    return _call(interface, "set-push", f"set-push-{push_id}", params)
 
 
-def delete_push_call(at: Interface, task_id: str, push_id: str) -> Call:
-    """Ends what `set_push_call` began."""
-    ids = zip(_FORMATS[at.wire].push_ids, (task_id, push_id), strict=True)
-    return _call(at, "delete-push", f"delete-push-{push_id}", dict(ids))
+def delete_push_call(interface: Interface, task_id: str, push_id: str) -> Call:
+    """The call that ends the posts which `set_push_call` started."""
+    ids = zip(_FORMATS[interface.wire].push_ids, (task_id, push_id), strict=True)
+    return _call(interface, "delete-push", f"delete-push-{push_id}", dict(ids))
 
 
-def headers(at: Interface, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
-    """LangGraph streams only if SSE is accepted; compression and caches would delay a stream.
+def headers(interface: Interface, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
+    """The headers of a request.
 
-    Extensions have an older header on 0.3 (facts: A2A 1.6). HTTP+JSON has a media type of its own
-    ([spec] 11.1).
+    LangGraph streams only if SSE is accepted. Compression and caches would delay a stream. Extensions have an
+    older header on 0.3 (facts: A2A 1.6). HTTP+JSON has a media type of its own ([spec] 11.1).
     """
-    taken = "application/json"
-    if at.binding == "HTTP+JSON":
-        taken += ", application/a2a+json"
-    found = {
+    accepted = "application/json"
+    if interface.binding == "HTTP+JSON":
+        accepted += ", application/a2a+json"
+    values = {
         "Content-Type": "application/json",
-        "Accept": f"text/event-stream, {taken}" if stream else taken,
+        "Accept": f"text/event-stream, {accepted}" if stream else accepted,
         "Accept-Encoding": "identity",
         "Cache-Control": "no-store",
-        "A2A-Version": at.wire,
+        "A2A-Version": interface.wire,
     }
-    named = _FORMATS[at.wire].extension_headers if extensions else ()
-    return found | dict.fromkeys(named, ", ".join(extensions))
+    names = _FORMATS[interface.wire].extension_headers if extensions else ()
+    return values | dict.fromkeys(names, ", ".join(extensions))
 
 
-def _call(at: Interface, verb: str, request_id: str, params: Json) -> Call:
-    if at.binding == "HTTP+JSON":
-        return _rest(at, verb, params)
-    if at.tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
-        params["tenant"] = at.tenant
-    body = {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[verb][at.wire], "params": params}
-    return Call("POST", _rpc_url(at.url, verb), body)
+def _call(interface: Interface, verb: str, request_id: str, params: Json) -> Call:
+    if interface.binding == "HTTP+JSON":
+        return _rest(interface, verb, params)
+    if interface.tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
+        params["tenant"] = interface.tenant
+    body = {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[verb][interface.wire], "params": params}
+    return Call("POST", _rpc_url(interface.url, verb), body)
 
 
 def _rpc_url(url: str, verb: str) -> str:
-    """Where a task is read or cancelled.
+    """The address of a JSON-RPC call.
 
-    An address that is REST's for streams serves no other call: agno takes JSON-RPC there, and each other call
-    at an address of its own beside it (facts: A2A 2.7).
+    If `url` is the REST address for streams, it serves no other call: agno takes JSON-RPC there, and has an
+    address of its own beside it for each other call (facts: A2A 2.7).
     """
     base, is_of_stream, rest = url.partition(_STREAM_PATH)
     is_moved = is_of_stream and rest[:1] in ("", "?") and verb in ("get", "cancel")
@@ -199,10 +210,10 @@ def _rpc_url(url: str, verb: str) -> str:
 # -- HTTP+JSON -----------------------------------------------------------------------------------------------
 
 
-def _rest(at: Interface, verb: str, params: Json) -> Call:
-    """[spec] 11.3; 0.3: below `/v1`."""
+def _rest(interface: Interface, verb: str, params: Json) -> Call:
+    """A call as HTTP+JSON ([spec] 11.3); on 0.3 its paths are below `/v1`."""
     task = f"/tasks/{quote(str(params.get('taskId') or params.get('id')), safe='')}"
-    configs, wire = f"{task}/pushNotificationConfigs", _FORMATS[at.wire]
+    configs, wire = f"{task}/pushNotificationConfigs", _FORMATS[interface.wire]
     method, path, body, query = "POST", f"{task}:{verb}", dict[str, Any](), dict[str, Any]()
     match verb:
         case "stream" | "send":
@@ -220,20 +231,22 @@ def _rest(at: Interface, verb: str, params: Json) -> Call:
             push = params[wire.push_ids[1]]
             method, path = "DELETE", f"{configs}/{quote(push, safe='')}"
     codes = _CODES_OF_TASK if path.startswith(task) else {}
-    return Call(method, _rest_url(at, path, query), body if method == "POST" else None, codes=codes)
+    return Call(method, _rest_url(interface, path, query), body if method == "POST" else None, codes=codes)
 
 
-def _rest_url(at: Interface, path: str, query: Mapping[str, object]) -> str:
-    """The interface's address with `path` behind it, before its own query."""
-    parts = urlsplit(at.url)
-    tenant = f"/{quote(at.tenant, safe='')}" if at.tenant else ""
-    prefix = _FORMATS[at.wire].rest_prefix or tenant
-    asked = "&".join(filter(None, (parts.query, urlencode(query))))
-    return urlunsplit((parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}{prefix}{path}", asked, ""))
+def _rest_url(interface: Interface, path: str, query: Mapping[str, object]) -> str:
+    """The interface's address with `path` added, before its own query."""
+    parts = urlsplit(interface.url)
+    tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""
+    prefix = _FORMATS[interface.wire].rest_prefix or tenant
+    whole_query = "&".join(filter(None, (parts.query, urlencode(query))))
+    return urlunsplit(
+        (parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}{prefix}{path}", whole_query, "")
+    )
 
 
 def _proto_body(path: str, params: Json) -> Json:
-    """What asks a question, or for push, in proto's JSON."""
+    """The parameters of a question, or of a call about push, in proto's JSON."""
     if "message" in params:
         return params | {"message": _proto_message(params["message"])}
     return _proto_push(path[1:], params)
@@ -252,21 +265,21 @@ def _proto_part(part: Json) -> Json:
             content = {"text": text}
         case {"kind": "data", "data": data}:
             content = {"data": {"data": data}}
-        case {"kind": "file", "file": {"name": name, "mimeType": kind, **where}}:
-            if "uri" in where:
-                held = {"fileWithUri": where["uri"]}
+        case {"kind": "file", "file": {"name": name, "mimeType": kind, **source}}:
+            if "uri" in source:
+                proto_file = {"fileWithUri": source["uri"]}
             else:  # the SDKs for Python and Go take the Base64 of JSON-RPC for the bytes (facts: A2A 14)
-                code = str(where["bytes"]).encode("ascii")
-                held = {"fileWithBytes": base64.b64encode(code).decode("ascii")}
-            content = {"file": {**held, "name": name, "mimeType": kind}}
+                code = str(source["bytes"]).encode("ascii")
+                proto_file = {"fileWithBytes": base64.b64encode(code).decode("ascii")}
+            content = {"file": {**proto_file, "name": name, "mimeType": kind}}
     return content | {key: part[key] for key in ("metadata",) if key in part}
 
 
 def _proto_push(configs: str, params: Json) -> Json:
     config = params["pushNotificationConfig"]
     name = f"{configs}/{config['id']}"
-    named = {"name": name, "pushNotificationConfig": config}
-    return {"parent": configs.rpartition("/")[0], "configId": config["id"], "config": named}
+    named_config = {"name": name, "pushNotificationConfig": config}
+    return {"parent": configs.rpartition("/")[0], "configId": config["id"], "config": named_config}
 
 
 # -- what the wires differ in --------------------------------------------------------------------------------
@@ -285,13 +298,13 @@ def _part_10(content: str | Mapping[str, Any]) -> Json:
 
 
 def _file_part_03(file: GivenFile) -> Json:
-    where = {"uri": file.url} if file.url else {"bytes": file.content}
-    return {"kind": "file", "file": {"name": file.name, "mimeType": file.media_type, **where}}
+    content = {"uri": file.url} if file.url else {"bytes": file.content}
+    return {"kind": "file", "file": {"name": file.name, "mimeType": file.media_type, **content}}
 
 
 def _file_part_10(file: GivenFile) -> Json:
-    where = {"url": file.url} if file.url else {"raw": file.content}
-    return {**where, "filename": file.name, "mediaType": file.media_type}
+    content = {"url": file.url} if file.url else {"raw": file.content}
+    return {**content, "filename": file.name, "mediaType": file.media_type}
 
 
 def _push_03(config: Json) -> Json:
@@ -305,11 +318,12 @@ def _push_10(config: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """How one wire writes what its calls carry. The names of its methods are `_METHODS`.
+    """How one wire writes what its calls carry. `_METHODS` has the names of its methods.
 
-    `part`: of text or data; `file_part`: of bytes, or of an address (facts: A2A 1.4). `waiting`: has a call
-    wait for the whole answer. `push`: the address for news; `push_ids`: the names of task and address where
-    that is deleted. The last three are of HTTP+JSON: `rest_body` writes the parameters, for a path.
+    - `part`: makes a part of text or data; `file_part`: of bytes or an address (facts: A2A 1.4).
+    - `waiting`: lets a call wait for the whole answer.
+    - `push`: the address for news; `push_ids`: the names of task and address in the call that deletes it.
+    - `rest_prefix`, `card_path`: paths of HTTP+JSON. `rest_body`: writes the parameters for a path.
     """
 
     message: Json

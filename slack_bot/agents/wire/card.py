@@ -1,7 +1,8 @@
-"""The agent card, of 0.3, 1.0 or both: where it is, and what it says about where to ask and how.
+"""Finds and reads the agent card, of 0.3, 1.0 or both: at which addresses the agent is, and what it can do.
 
-1.x comes before 0.3 (facts: A2A 1.6), and else the card's own order counts. A wrong address is every
-installation's first mistake: one sentence says what cannot be used, with the setting to change.
+Interfaces of 1.x come before those of 0.3 (facts: A2A 1.6); within each version the card's order counts. A
+wrong address is the most common mistake of a new installation, so each error is one sentence that names the
+setting to change.
 """
 
 import asyncio
@@ -49,16 +50,19 @@ _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "m
 
 @dataclass(frozen=True, slots=True)
 class AgentCard:
-    """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
+    """What the bot uses of an agent card.
 
-    `push`: it says that the agent posts news of a task to an address. `takes_json`: data parts are among what
-    it reads by default. `extensions`: those of its own that this bot speaks. `has_extended`: it says more to
-    those who have a login.
-
-    `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
-    or header, query, cookie or other with a name. `token_servers`: addresses that it names for tokens, to be
-    told and never to be asked. `security`: all that it says of logins, in words that do not depend on its
-    version. `signed_by`: the configured key that signed it, or "".
+    - `interfaces`: the addresses that can be used, the best one first.
+    - `streaming`: None if the card does not say.
+    - `push`: the agent can post news of a task to an address.
+    - `takes_json`: the agent reads data parts by default.
+    - `extensions`: those in the card that this bot speaks.
+    - `has_extended`: clients with a login get a longer card.
+    - `auth`: alternative logins. The schemes of one alternative are needed together: bearer, basic, oauth2,
+      openid, mtls, or header, query, cookie or other with a name.
+    - `token_servers`: addresses for tokens in the card. They are shown to people and never asked.
+    - `security`: all that the card says of logins, in words that are the same for 0.3 and 1.0.
+    - `signed_by`: the configured key that signed the card, or "".
     """
 
     name: str
@@ -80,7 +84,9 @@ class AgentCard:
 
 
 def base_of(configured: str) -> str:
-    """The address to ask at, without the card's own path. A query (AgentCore's qualifier) is kept."""
+    """The address to ask at: `configured` without the path of a card. Its query (AgentCore's qualifier) is
+    kept.
+    """
     parts = urlsplit(bare(configured))
     path, is_below, _ = parts.path.partition("/.well-known/")
     if not is_below:
@@ -91,7 +97,7 @@ def base_of(configured: str) -> str:
 
 
 def card_urls(configured: str) -> tuple[str, ...]:
-    """Where the card may be, in order. A query (LangGraph's assistant id) is kept."""
+    """The addresses where the card may be, in order. A query (LangGraph's assistant id) is kept."""
     url = bare(configured)
     if base_of(configured) != url:
         return (url,)
@@ -103,18 +109,18 @@ def card_urls(configured: str) -> tuple[str, ...]:
 async def fetch_card(http: AsyncClient, auth: Auth, settings: AgentSettings) -> AgentCard:
     """Find and read the card, within `card_timeout` seconds.
 
-    Raises AgentUnreachable: no server answers; CardError: it answers without a usable card; CardUntrusted: no
-    configured key signed that.
+    Raises AgentUnreachable if no server answers, CardError if it has no usable card, and CardUntrusted if no
+    configured key signed the card.
     """
     configured, misses = settings.url or "", list[tuple[str, str]]()
     try:
         async with asyncio.timeout(settings.card_timeout):
             for url in card_urls(configured):
-                found = await _fetch(http, auth, url)
-                if not isinstance(found, str):
-                    card, signed_by = await signed_part(found, url, settings)
+                card_or_reason = await _fetch(http, auth, url)
+                if not isinstance(card_or_reason, str):
+                    card, signed_by = await signed_part(card_or_reason, url, settings)
                     return replace(resolve(card, url, settings), signed_by=signed_by)
-                misses.append((url, found))
+                misses.append((url, card_or_reason))
     except TimeoutError as error:
         host = origin_of(configured)
         raise CardError(f"{host} did not send its agent card within {settings.card_timeout:g} s") from error
@@ -122,10 +128,10 @@ async def fetch_card(http: AsyncClient, auth: Auth, settings: AgentSettings) -> 
         raise CardError(f"the agent card cannot be read: {error}") from error
     url, reason = next((miss for miss in misses[:2] if miss[1] not in _NOTHING), misses[0])
     if reason in _LOCKED:
-        said = f"refuses the bot's credentials with {reason}"
+        refusal = f"refuses the bot's credentials with {reason}"
         if not has_credentials(settings):
-            said = f"answers {reason}, and no credentials are set for it"
-        raise CardRefused(f"no agent card at {url}: the server {said}", login_remedy(settings))
+            refusal = f"answers {reason}, and no credentials are set for it"
+        raise CardRefused(f"no agent card at {url}: the server {refusal}", login_remedy(settings))
     if reason not in _NOTHING:
         why = f": {reason}" if "; " in reason else f" ({reason})"  # with a remedy, or without one
         raise CardError(f"no agent card at {url}{why}")
@@ -134,16 +140,17 @@ async def fetch_card(http: AsyncClient, auth: Auth, settings: AgentSettings) -> 
 
 
 def check_card_keys(path: str) -> None:
-    """SettingsError: the file of the keys cannot be used."""
+    """Check the file with the keys for cards. Raises SettingsError if it cannot be used."""
     from .card_keys import read_card_keys
 
     read_card_keys(path)
 
 
 async def signed_part(card: Object, found_at: str, settings: AgentSettings) -> tuple[Object, str]:
-    """What a configured key signed of `card`, and the name of that key. All of it where none is configured.
+    """The part of `card` that a configured key signed, and the key's name; the whole card if no key is
+    configured.
 
-    Raises CardUntrusted: no key did; CardError: the keys cannot be read.
+    Raises CardUntrusted if no key signed it, and CardError if the keys cannot be read.
     """
     if settings.card_keys is None:
         return card, ""
@@ -154,7 +161,7 @@ async def signed_part(card: Object, found_at: str, settings: AgentSettings) -> t
 
 
 def _verified(card: Object, found_at: str, path: str) -> tuple[Object, str]:
-    """For a thread: to import the library takes a tenth of a second."""
+    """Runs in a thread, because importing the library takes a tenth of a second."""
     from .card_keys import verify_card
 
     verified = verify_card(card, found_at, path)
@@ -175,9 +182,9 @@ async def _fetch(http: AsyncClient, auth: Auth, url: str) -> Object | str:
                 if "html" in media_type(response):
                     return "a web page is there, not JSON; is a login or another site at this address?"
                 return "what is there is not JSON, or too large"
-    found = object_of(value)
-    is_card = "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
-    return found if is_card else "it is JSON, but not an agent card"
+    card = object_of(value)
+    is_card = "supportedInterfaces" in card or "url" in card or {"name", "skills"} <= card.keys()
+    return card if is_card else "it is JSON, but not an agent card"
 
 
 def _refused(status: int) -> str:
@@ -192,29 +199,33 @@ def _refused(status: int) -> str:
 
 
 def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
-    """Raises CardError: no binding of ours; a required extension; an address that may not be used."""
+    """Read a card.
+
+    Raises CardError if it names no binding that the bot speaks, requires an unknown extension, or names an
+    address that may not be used.
+    """
     capabilities = object_of(card.get("capabilities"))
-    offers = objects_of(capabilities.get("extensions"))
-    spoken = tuple(uri for each in offers if _SPOKEN.search(uri := text_of(each.get("uri"))))
-    for each in offers:
+    extensions = objects_of(capabilities.get("extensions"))
+    known_extensions = tuple(uri for each in extensions if _SPOKEN.search(uri := text_of(each.get("uri"))))
+    for each in extensions:
         uri = text_of(each.get("uri"))
-        if each.get("required") is True and uri not in (*settings.extensions, *spoken):
+        if each.get("required") is True and uri not in (*settings.extensions, *known_extensions):
             raise CardError(
                 f"the agent card at {found_at} requires the extension {uri}; name it in"
                 " SLACK_BOT_AGENT__EXTENSIONS if plain text answers work with it"
             )
-    offered = sorted(dict.fromkeys(_interfaces(card)), key=lambda each: each.wire == "0.3")
-    if not offered:
+    interfaces = sorted(dict.fromkeys(_interfaces(card)), key=lambda each: each.wire == "0.3")
+    if not interfaces:
         raise _not_ours(card, found_at)
     if (binding := settings.binding) != "auto":
-        said = [each for each in offered if each.binding == binding]
-        offered = said or [replace(offered[0], binding=binding)]
+        chosen = [each for each in interfaces if each.binding == binding]
+        interfaces = chosen or [replace(interfaces[0], binding=binding)]
     if (wire := settings.protocol_version) != "auto":
-        offered = [each for each in offered if each.wire == wire] or [replace(offered[0], wire=wire)]
+        interfaces = [each for each in interfaces if each.wire == wire] or [replace(interfaces[0], wire=wire)]
     streaming, modes = capabilities.get("streaming"), card.get("defaultInputModes")
     return AgentCard(
         name=text_of(card.get("name")) or "agent",
-        interfaces=tuple(_usable(offered, found_at, settings)),
+        interfaces=tuple(_usable(interfaces, found_at, settings)),
         streaming=streaming if isinstance(streaming, bool) else None,
         auth=tuple(_auth(card)),
         token_servers=tuple(_token_servers(card)),
@@ -223,7 +234,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         has_extended=capabilities.get("extendedAgentCard") is True
         or card.get("supportsAuthenticatedExtendedCard") is True,
         takes_json=isinstance(modes, list) and "application/json" in modes,
-        extensions=spoken,
+        extensions=known_extensions,
         security=tuple(_security(card)),
         is_signed=bool(card.get("signatures")),
     )
@@ -237,8 +248,8 @@ def introduction_of(card: Object) -> Introduction:
 
 
 def _skill(skill: Object) -> Skill:
-    listed = skill.get("examples")
-    examples = listed[:_MAX_SKILLS] if isinstance(listed, list) else []
+    examples_value = skill.get("examples")
+    examples = examples_value[:_MAX_SKILLS] if isinstance(examples_value, list) else []
     texts = tuple(each for each in examples if isinstance(each, str))
     return Skill(text_of(skill.get("name")), text_of(skill.get("description")), texts)
 
@@ -267,26 +278,26 @@ def _wire(source: Object, otherwise: Wire) -> Wire:
     return "0.3" if version.startswith("0") else otherwise
 
 
-def _binding(named: Any) -> Binding | None:
-    """None: another one than ours."""
-    return "JSONRPC" if named is None else _BINDINGS.get(text_of(named).upper().replace("-", ""))
+def _binding(name: Any) -> Binding | None:
+    """The binding of that name; None if the bot does not speak it."""
+    return "JSONRPC" if name is None else _BINDINGS.get(text_of(name).upper().replace("-", ""))
 
 
-def _usable(offered: list[Interface], found_at: str, settings: AgentSettings) -> list[Interface]:
-    """An unusable interface is left out, unless it is the first."""
+def _usable(interfaces: list[Interface], found_at: str, settings: AgentSettings) -> list[Interface]:
+    """The interfaces at addresses that may be used. Raises CardError if the first one may not."""
     configured = settings.url or ""
     if settings.use_configured_url:
-        return [replace(each, url=base_of(configured)) for each in offered]
-    whole = [replace(each, url=_absolute(found_at, each.url)) for each in offered]
+        return [replace(each, url=base_of(configured)) for each in interfaces]
+    absolute = [replace(each, url=_absolute(found_at, each.url)) for each in interfaces]
     usable = [
         each
-        for each in whole
+        for each in absolute
         if (origin := origin_of(each.url))
         and not origin.is_unspecified
         and admits(each.url, configured, settings.allowed_hosts)
     ]
-    if usable[:1] != whole[:1]:
-        raise CardError(f"the agent card at {found_at} {_why_not(whole[0].url, configured)}{_USE_OURS}")
+    if usable[:1] != absolute[:1]:
+        raise CardError(f"the agent card at {found_at} {_why_not(absolute[0].url, configured)}{_USE_OURS}")
     return usable
 
 
@@ -304,7 +315,7 @@ def _why_not(url: str, configured: str) -> str:
 
 
 def _absolute(found_at: str, url: str) -> str:
-    """The whole address, or "" (an unclosed IPv6 bracket)."""
+    """The absolute address, or "" if it cannot be read (an unclosed IPv6 bracket)."""
     try:
         return bare(urljoin(found_at, url))
     except ValueError:
@@ -312,21 +323,23 @@ def _absolute(found_at: str, url: str) -> str:
 
 
 def _not_ours(card: Object, found_at: str) -> CardError:
-    named = [
+    owners = [
         *objects_of(card.get("supportedInterfaces")),
         *objects_of(card.get("additionalInterfaces")),
         card,
     ]
     keys = ("protocolBinding", "transport", "preferredTransport")
-    spoken = {text_of(each.get(key)) for each in named for key in keys} - {""}
-    if spoken and not any(_binding(each) for each in spoken):
-        others = " and ".join(sorted(spoken))
+    bindings = {text_of(each.get(key)) for each in owners for key in keys} - {""}
+    if bindings and not any(_binding(each) for each in bindings):
+        others = " and ".join(sorted(bindings))
         return ForeignBinding(found_at, others)
     return CardError(f"the agent card at {found_at} does not say where the agent is; it lacks an address")
 
 
 def _auth(card: Object) -> Iterator[tuple[str, ...]]:
-    """The alternatives: 0.3 `[{"name": []}]`, 1.0 `[{"schemes": {"name": {}}}]`, or both in one list."""
+    """The alternative logins: 0.3 `[{"name": []}]`, 1.0 `[{"schemes": {"name": {}}}]`, or both in one
+    list.
+    """
     schemes = {
         key: _scheme(object_of(value)) for key, value in object_of(card.get("securitySchemes")).items()
     }
@@ -340,20 +353,20 @@ def _token_servers(card: Object) -> Iterator[str]:
         yield from _urls(object_of(scheme), ("tokenUrl",))
 
 
-def _urls(scheme: Object, of_flows: tuple[str, ...]) -> Iterator[str]:
+def _urls(scheme: Object, flow_keys: tuple[str, ...]) -> Iterator[str]:
     # 1.0 wraps: {"oauth2SecurityScheme": {...}}
     for each in (scheme, *map(object_of, scheme.values())):
         flows = map(object_of, object_of(each.get("flows")).values())
-        named = (
+        urls = (
             each.get("openIdConnectUrl"),
             each.get("oauth2MetadataUrl"),
-            *(flow.get(name) for flow in flows for name in of_flows),
+            *(flow.get(name) for flow in flows for name in flow_keys),
         )
-        yield from filter(None, map(text_of, named))
+        yield from filter(None, map(text_of, urls))
 
 
 def _security(card: Object) -> Iterator[str]:
-    """Its schemes with their addresses, and which are needed together. Names of schemes say nothing."""
+    """The schemes with their addresses, and which are needed together. The names of schemes mean nothing."""
     for each in map(object_of, object_of(card.get("securitySchemes")).values()):
         yield " ".join([_scheme(each), *sorted({bare(url) for url in _urls(each, _FLOW_URLS)})])
     needs = {" with ".join(sorted(each)) or "no login" for each in _auth(card)}

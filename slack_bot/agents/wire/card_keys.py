@@ -1,7 +1,7 @@
 """Checks the signatures of agent cards with the keys that the operator configured (extra `oauth`: joserfc).
 
-A card never says where its key is (`jku`, `x5u`, `jwk`), or which algorithm is good for a key: who can name
-them can sign for anybody (RFC 8725, 3.1 and 3.10).
+A card may not choose its key (`jku`, `x5u`, `jwk`) or its algorithm: whoever could choose them could sign in
+any name (RFC 8725, 3.1 and 3.10).
 """
 
 import base64
@@ -42,7 +42,9 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class CardKey:
-    """A key without a name has no `kid`. `algorithms`: those that it may verify."""
+    """A public key for cards. `algorithms`: those with which it may verify. `kid` is None for a key without a
+    name.
+    """
 
     name: str
     kid: str | None
@@ -51,7 +53,10 @@ class CardKey:
 
 
 def read_card_keys(path: str) -> tuple[CardKey, ...]:
-    """The public keys in a file: a JWK, a set of them, or PEM. SettingsError: it has none, or others too."""
+    """Read the public keys in a file: a JWK, a set of them, or PEM.
+
+    Raises SettingsError if the file has no public key, or also something else.
+    """
     try:
         with Path(path).open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8", "replace")
@@ -89,8 +94,8 @@ def _keys_in(text: str, path: str) -> Iterator[CardKey]:
                 f"{path} holds a private key; put only public keys there ({CARD_KEYS}), and take care of that"
                 " key: who has it can sign cards"
             )
-        if is_jwk and (named := source.get("alg")) is not None:
-            algorithms = tuple(each for each in algorithms if each == named)
+        if is_jwk and (algorithm := source.get("alg")) is not None:
+            algorithms = tuple(each for each in algorithms if each == algorithm)
         kid = (text_of(source.get("kid")) or None) if is_jwk else None
         yield CardKey(kid or key.thumbprint(), kid, algorithms, key)
 
@@ -113,7 +118,7 @@ def _algorithms_of(key: _Key) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCard:
-    """`card`: what was signed of it. `key`: the name of the key."""
+    """`card`: the part of the card that was signed. `key`: the name of the key that signed it."""
 
     card: Object
     key: str
@@ -122,7 +127,7 @@ class VerifiedCard:
 def verify_card(card: Object, found_at: str, path: str) -> VerifiedCard:
     """The part of `card` that a key in the file signed.
 
-    CardUntrusted: none did. SettingsError: the file cannot be used.
+    Raises CardUntrusted if no key signed it, and SettingsError if the file cannot be used.
     """
     keys = read_card_keys(path)
     signatures = list_of(card.get("signatures"))[:_MOST_SIGNATURES]
@@ -150,7 +155,7 @@ def verify_card(card: Object, found_at: str, path: str) -> VerifiedCard:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """One signature and what its protected header says; no `algorithm`: it is not one to look at."""
+    """One signature and its protected header. `algorithm` is "" if the signature cannot be used."""
 
     protected: str
     signature: bytes
@@ -158,10 +163,10 @@ class _Head:
     kid: str | None
 
     @classmethod
-    def of(cls, found: Object) -> "_Head":
-        protected = text_of(found.get("protected"))
+    def of(cls, signature_json: Object) -> "_Head":
+        protected = text_of(signature_json.get("protected"))
         try:
-            signature = _decoded(text_of(found.get("signature")))
+            signature = _decoded(text_of(signature_json.get("signature")))
             header = object_of(read_json(_decoded(protected).decode()))
         except (ValueError, RecursionError):
             return cls(protected, b"", "", None)
@@ -173,7 +178,7 @@ class _Head:
         return self.kid or "a key without a name"
 
     def candidates(self, keys: Sequence[CardKey]) -> list[CardKey]:
-        """A key without a name may be any."""
+        """The keys that may have made the signature. A key without a name may be any."""
         return [
             key
             for key in keys
@@ -182,7 +187,7 @@ class _Head:
 
 
 def _decoded(text: str) -> bytes:
-    """binascii.Error (a ValueError): it is no base64url."""
+    """Decode base64url. Raises binascii.Error, a ValueError."""
     if not _BASE64URL.fullmatch(text):
         raise binascii.Error("no base64url")
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -199,16 +204,16 @@ def _is_signed(signed_form: SignedForm, head: _Head, key: CardKey) -> bool:
 
 def _why(heads: Sequence[_Head], keys: Sequence[CardKey], configured: str, path: str) -> str:
     """Why no signature is good, with the remedy."""
-    known = {key.kid for key in keys} - {None}
+    known_ids = {key.kid for key in keys} - {None}
     usable = [head for head in heads if head.candidates(keys)]
-    if same := [head.name for head in usable if head.kid in known]:
+    if names := [head.name for head in usable if head.kid in known_ids]:
         return (
-            f"was changed after it was signed with {_listed(same)}, or another key of that name signed it, or"
-            " its signer writes cards in a form of its own; ask who runs the agent, and correct"
+            f"was changed after it was signed with {_listed(names)}, or another key of that name signed it,"
+            " or its signer writes cards in a form of its own; ask who runs the agent, and correct"
             f" {path} if the key was changed"
         )
     signed_with = f"is signed with {_listed([head.name for head in heads])}"
-    if not usable and any(head.kid in known or head.kid is None for head in heads):
+    if not usable and any(head.kid in known_ids or head.kid is None for head in heads):
         algorithms = _listed([head.algorithm or "nothing that can be read" for head in heads])
         return (
             f"{signed_with} by {algorithms}, which proves nothing here; let the agent sign it with ES256,"
@@ -221,5 +226,5 @@ def _why(heads: Sequence[_Head], keys: Sequence[CardKey], configured: str, path:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [quote(name) for name in dict.fromkeys(names)][:5]
-    return " and ".join(shown)
+    quoted = [quote(name) for name in dict.fromkeys(names)][:5]
+    return " and ".join(quoted)

@@ -1,7 +1,7 @@
-"""What is remembered of a trusted agent card, and what of a later one is another matter.
+"""Remembers what a trusted agent card said, and which changes of a later card are not accepted.
 
-That is where the agent is asked, and how it wants to be logged in to: who can change it can have the
-questions and the credentials.
+These are the agent's addresses and its logins: whoever can change them can get the questions and the
+credentials.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _MOST_NAMED = 10  # addresses, or schemes, in a sentence
 
 
 class FactStore(Protocol):
-    """Facts, by subject and by name. Both methods raise StoreError."""
+    """Reads and stores facts by subject and name. Both methods raise StoreError."""
 
     async def profile(self, agent: str) -> dict[str, str]: ...
 
@@ -37,7 +37,7 @@ class FactStore(Protocol):
 
 
 class CardTrust:
-    """Which card of the agent of `settings` is believed, and why another one is not."""
+    """Decides which card of the configured agent is trusted, and says why another one is not."""
 
     def __init__(self, settings: AgentSettings, store: FactStore | None, clock: Clock) -> None:
         self._address, self._accepted = card_address(settings.url or ""), settings.accept_card or ""
@@ -46,9 +46,10 @@ class CardTrust:
         self._refusal = ""
 
     async def check(self, card: AgentCard) -> None:
-        """CardUntrusted: it is not as it was. A signed one may change: the signature is the proof.
+        """Compare the card with the trusted one. A signed card may change, because the signature is the
+        proof.
 
-        CardError: that cannot be looked up.
+        Raises CardUntrusted if it has changed, and CardError if the store cannot be asked.
         """
         if self._store is not None:
             await self._compare(card, self._store)
@@ -76,7 +77,9 @@ class CardTrust:
                 _log.error("which agent card is trusted was not stored: %s", error)
 
     def is_lost(self, error: AgentError) -> bool:
-        """No card may be used, not even an older one. The log says once why."""
+        """Whether the error means that no card may be used, not even an older one. The reason is logged
+        once.
+        """
         if not isinstance(error, CardUntrusted):
             return False
         if self._refusal != str(error):
@@ -87,7 +90,7 @@ class CardTrust:
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What of a card must not change unseen, each in an order of its own."""
+    """What must not change in a card without notice: its addresses and its logins, both sorted."""
 
     addresses: tuple[str, ...]
     security: tuple[str, ...]
@@ -99,14 +102,14 @@ class CardFacts:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """None: nothing was trusted yet, or it cannot be read."""
+        """Read stored facts; None if there are none, or if they cannot be read."""
         try:
-            found = object_of(read_json(text))
+            stored = object_of(read_json(text))
         except (ValueError, RecursionError):
             return None
-        if not found:
+        if not stored:
             return None
-        return cls(*(tuple(map(str, list_of(found.get(name)))) for name in ("addresses", "security")))
+        return cls(*(tuple(map(str, list_of(stored.get(name)))) for name in ("addresses", "security")))
 
     @property
     def text(self) -> str:
@@ -117,12 +120,14 @@ class CardFacts:
         return hashlib.sha256(self.text.encode()).hexdigest()[:_FINGERPRINT_CHARS]
 
     def changes_to(self, later: Self) -> str:
-        """What an operator has to know of `later`; "": nothing. An address fewer changes nothing, nor does
-        one more at a server that is still named as before.
+        """What an operator has to know about `later`, or "".
+
+        A missing address is no change, and neither is a new one at a server that the later card also names
+        with a known address.
         """
-        kept = {origin_of(each) for each in later.addresses if each in self.addresses}
+        known_origins = {origin_of(each) for each in later.addresses if each in self.addresses}
         is_elsewhere = any(
-            each not in self.addresses and origin_of(each) not in kept for each in later.addresses
+            each not in self.addresses and origin_of(each) not in known_origins for each in later.addresses
         )
         return " and ".join(self._changes(later, is_elsewhere=is_elsewhere))
 
@@ -134,7 +139,9 @@ class CardFacts:
 
 
 def card_address(url: str) -> str:
-    """`url` without what may be a secret: of its query only a mark that it is another one."""
+    """`url` without what may be secret. The query is replaced by a mark, so that another query can be
+    noticed.
+    """
     parts = urlsplit(bare(url))
     scheme, host = parts.scheme.lower(), parts.netloc.lower()
     mark = f"query-{hashlib.sha256(parts.query.encode()).hexdigest()[:8]}" if parts.query else ""
@@ -146,6 +153,6 @@ def _address(url: str, tenant: str | None) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = [quote(each).replace("; ", ", ") for each in names[:_MOST_NAMED]]
+    quoted = [quote(each).replace("; ", ", ") for each in names[:_MOST_NAMED]]
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    return ", ".join([*shown, *more]) or "none"
+    return ", ".join([*quoted, *more]) or "none"

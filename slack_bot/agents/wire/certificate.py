@@ -1,4 +1,6 @@
-"""The bot's own certificate, for servers that want one (mTLS). Its files are read again when they change."""
+"""The bot's own certificate, for servers that ask for one (mTLS). Its files are read again when they
+change.
+"""
 
 import ssl
 from collections.abc import Awaitable, Callable
@@ -15,7 +17,7 @@ _PREFIX = "SLACK_BOT_AGENT__CLIENT__CERTIFICATE"
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Its file, and that of its key, which may be the same."""
+    """The file of the certificate, and the file of its key (None: the same file)."""
 
     file: str
     key_file: str | None
@@ -23,7 +25,7 @@ class Certificate:
 
     @classmethod
     def of(cls, client: ClientSettings) -> Self | None:
-        """The one of the settings; None: there is none."""
+        """The certificate of the settings; None if there is none."""
         if client.certificate is None:
             return None
         password = client.certificate_password
@@ -31,31 +33,31 @@ class Certificate:
         return cls(client.certificate, client.certificate_key, secret)
 
     def shown_by(self, context: ssl.SSLContext) -> Callable[[Request], Awaitable[None]]:
-        """Let `context` show it. What is returned is to be called before each request.
+        """Make `context` present the certificate. The result is a hook to call before each request.
 
-        SettingsError: it cannot be used.
+        The hook reads changed files again. Raises SettingsError if the certificate cannot be used.
         """
         self._load(context)
-        loaded = self._state()
+        loaded_state = self._state()
 
         async def reload(request: Request) -> None:
-            nonlocal loaded
-            if (state := self._state()) != loaded:
+            nonlocal loaded_state
+            if (state := self._state()) != loaded_state:
                 try:
                     self._load(context)
                 except SettingsError as error:
                     raise WrongAddress(str(error)) from error
-                loaded = state
+                loaded_state = state
 
         return reload
 
     def _state(self) -> tuple[tuple[int, int, int], ...]:
-        """What changes when a file is written anew, or put in the place of another."""
+        """A value that differs when a file is written again or replaced."""
         try:
-            found = [Path(each).stat() for each in (self.file, self.key_file) if each is not None]
+            stats = [Path(each).stat() for each in (self.file, self.key_file) if each is not None]
         except OSError:
             return ()
-        return tuple((each.st_ino, each.st_mtime_ns, each.st_size) for each in found)
+        return tuple((each.st_ino, each.st_mtime_ns, each.st_size) for each in stats)
 
     def _load(self, context: ssl.SSLContext) -> None:
         key = self.key_file or self.file
@@ -75,7 +77,7 @@ class Certificate:
 
 
 def _check(file: str, mark: str, kind: str, setting: str) -> None:
-    """SettingsError: it cannot be read, or has no such part."""
+    """Raise SettingsError if the file cannot be read, or has no such part."""
     try:
         text = Path(file).read_text("ascii", "replace")
     except OSError as error:

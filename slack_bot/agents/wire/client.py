@@ -1,7 +1,7 @@
-"""The A2A calls, carried out: one attempt each, at one interface.
+"""Makes the A2A calls: one attempt each, at one interface.
 
-A stream's error comes as JSON instead, as an event's data, as an event named `error`, or as a cut (facts: A2A
-5). A JSON answer may as well be a success.
+The error of a stream may come as JSON in its place, as an event's data, as an event named `error`, or as a
+broken connection (facts: A2A 5). An answer as JSON may also be a success.
 """
 
 import asyncio
@@ -39,7 +39,9 @@ _KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
 
 
 class _Content:
-    """The body of a request. httpx keeps the request for as long as the answer comes."""
+    """The body of a request, freed once it is sent. httpx itself keeps the request until the answer has
+    ended.
+    """
 
     def __init__(self, content: bytes) -> None:
         self._content: bytes | None = content
@@ -51,12 +53,14 @@ class _Content:
         yield self._content
 
     def release(self) -> None:
-        """The agent has it. It cannot be sent again after this; a login that is renewed asks before."""
+        """Free the body. After this it cannot be sent again; a renewed login asks before that."""
         self._content = None
 
 
 class Client:
-    """The calls at one interface. `http` is shared and not closed here. `extensions`: besides those set."""
+    """The calls at one interface. The owner of `http` closes it. `extensions`: in addition to the configured
+    ones.
+    """
 
     def __init__(
         self,
@@ -72,31 +76,32 @@ class Client:
         self._extensions = tuple(dict.fromkeys([*settings.extensions, *extensions]))
         self._host = str(origin_of(interface.url) or "the agent")
 
-    def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
-        """Ask, and yield each event as it comes, or the one answer. Close it (`aclosing`).
+    def ask(self, request: MessageRequest, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
+        """Ask, and yield each event when it comes, or the one answer. The caller must close it (`aclosing`).
 
-        The caller keeps the time between events.
+        It sets no limit on the time between events; the caller does. Raises AgentError.
         """
-        call, is_large = ask_call(self._interface, asking, stream=stream), bool(asking.files)
+        call, is_large = ask_call(self._interface, request, stream=stream), bool(request.files)
         return self._received(call, stream=stream, is_large=is_large)
 
     async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[frames.Received, None]:
-        """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge.
+        """Join a task's stream again. 0.3 servers lose the events in between, and may block.
 
-        `last_id`: of the last event that came. Some servers go on behind it.
+        `last_id`: the id of the last event that came; some servers go on after it. Sets no limit on the time
+        between events. Raises AgentError.
         """
         call = task_call(self._interface, "subscribe", task_id, last_id=last_id)
         try:
-            async with aclosing(self._received(call)) as coming:
-                async for received in coming:
-                    yield received
+            async with aclosing(self._received(call)) as events:
+                async for event in events:
+                    yield event
         except AgentRefused as error:
             if error.status != HTTPStatus.METHOD_NOT_ALLOWED or call.body:
                 raise
             # HTTP+JSON: [spec] says POST, [proto] says GET
-            async with aclosing(self._received(replace(call, method="GET", body=None))) as coming:
-                async for received in coming:
-                    yield received
+            async with aclosing(self._received(replace(call, method="GET", body=None))) as events:
+                async for event in events:
+                    yield event
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> frames.Snapshot:
         call = task_call(self._interface, verb, task_id, messages)
@@ -106,25 +111,31 @@ class Client:
         return received.frame
 
     async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
-        """The task that has this message, as `list_call`. 1.0 only; None: not among the newest."""
+        """Find the task that has the message `message_id`; None if it is not among the newest tasks.
+
+        For the 1.0 wire only. `context_id` and `since`: see `list_call`. Raises AgentError.
+        """
         page = ""
         for _ in range(_MOST_PAGES):
             call = list_call(self._interface, context_id, since, page)
-            found, _ = await self._called(call, self._settings.call_timeout)
-            tasks = objects_of(found.get("tasks"))
+            result, _ = await self._called(call, self._settings.call_timeout)
+            tasks = objects_of(result.get("tasks"))
             if task_id := await transport.offload(_holder, tasks, message_id):
                 return task_id
-            page = text_of(found.get("nextPageToken"))
+            page = text_of(result.get("nextPageToken"))
             if not page:
                 break
         return None
 
     async def extended_card(self) -> Object:
-        """What the card says to those who have a login."""
+        """Read the card for clients with a login. Raises AgentError."""
         return (await self._called(card_call(self._interface), self._settings.card_timeout))[0]
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> None:
-        """Have news of the task posted to `url`, with `token`. AgentFailed -32003: this agent cannot."""
+        """Let the agent post news of the task to `url`, with `token`.
+
+        Raises AgentError; AgentFailed with code -32003 means that this agent cannot.
+        """
         call = set_push_call(self._interface, task_id, push_id, url, token)
         await self._called(call, self._settings.call_timeout)
 
@@ -133,7 +144,11 @@ class Client:
         await self._called(call, self._settings.call_timeout)
 
     async def _called(self, call: Call, limit: float, content: bytes | None = None) -> tuple[Object, int]:
-        """The result, and the size of the answer in bytes. `content`: the call's body, encoded already."""
+        """Send one call and wait up to `limit` seconds. Returns the result and the size of the answer in
+        bytes.
+
+        `content`: the body of the call, if it is encoded already.
+        """
         with transport.map_exceptions(self._host):
             try:
                 async with (
@@ -171,19 +186,19 @@ class Client:
 
     @asynccontextmanager
     async def _sent(self, call: Call, body: bytes, *, stream: bool) -> AsyncIterator[Response]:
-        """The successful response. Others are raised."""
+        """Send a request and yield its successful response. Other responses are raised."""
         content = _Content(body)
         del body
-        about = headers(self._interface, self._extensions, stream=stream) | self._traced
+        request_headers = headers(self._interface, self._extensions, stream=stream) | self._traced
         if call.last_id:
-            about["Last-Event-ID"] = call.last_id
+            request_headers["Last-Event-ID"] = call.last_id
         if content.size:
-            about["Content-Length"] = str(content.size)
+            request_headers["Content-Length"] = str(content.size)
         async with self._http.stream(
             call.method,
             call.url,
             content=content if content.size else None,
-            headers=about,
+            headers=request_headers,
             auth=self._auth,
         ) as response:
             content.release()
@@ -229,6 +244,8 @@ def _encoded(body: Json | None) -> bytes:
 def _holder(tasks: Sequence[Object], message_id: str) -> str | None:
     for each in tasks:
         task = frames.frame_of({"task": each})
-        if isinstance(task, frames.Snapshot) and any(said.message_id == message_id for said in task.history):
+        if isinstance(task, frames.Snapshot) and any(
+            message.message_id == message_id for message in task.history
+        ):
             return task.task_id
     return None

@@ -1,6 +1,6 @@
-"""The agent's connections: httpcore's pool behind the client, with our way to read and write (`network`).
+"""The connections to the agent: httpcore's pool, with the bot's own way to read and write (`network`).
 
-The client's own transport makes such pools too, but has no argument for how they read and write.
+httpx's own transport makes such pools too, but offers no argument for how they read and write.
 """
 
 import ssl
@@ -37,7 +37,9 @@ from ...http_client import (
 from .network import AsyncioBackend
 
 _KEEP_ALIVE = 3.0
-"""Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
+"""Seconds for which an unused connection is kept. uvicorn closes after 5, maybe while the bot sends a
+question.
+"""
 _MOST_UNUSED = 100  # connections that are kept
 
 _ERRORS: dict[type[Exception], type[Exception]] = {
@@ -60,20 +62,20 @@ _ERRORS: dict[type[Exception], type[Exception]] = {
 
 
 class PooledTransport(AsyncBaseTransport):
-    """Connections of HTTP/1.1 that are kept for the next request, straight or through `proxy`.
+    """Connections of HTTP/1.1 that are kept for the next request, direct or through `proxy`.
 
-    Their number has no limit: each turn in flight holds one for minutes.
+    Their number has no limit, because each running turn holds one for minutes.
     """
 
     def __init__(self, tls: ssl.SSLContext, proxy: Proxy | None = None) -> None:
-        through = None
+        httpcore_proxy = None
         if proxy is not None:
-            through = httpcore.Proxy(
+            httpcore_proxy = httpcore.Proxy(
                 str(proxy.url), auth=proxy.raw_auth, headers=proxy.headers.raw, ssl_context=proxy.ssl_context
             )
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
-            proxy=through,
+            proxy=httpcore_proxy,
             max_connections=None,
             max_keepalive_connections=_MOST_UNUSED,
             keepalive_expiry=_KEEP_ALIVE,
@@ -81,10 +83,12 @@ class PooledTransport(AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: Request) -> Response:
-        """The answer's head; its body is read from its stream. Raises the client's exceptions."""
+        """Send a request and return the head of the answer; its stream is the body. Raises httpx's
+        exceptions.
+        """
         url = request.url
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        sent = httpcore.Request(
+        httpcore_request = httpcore.Request(
             request.method,
             target,
             headers=request.headers.raw,
@@ -92,7 +96,7 @@ class PooledTransport(AsyncBaseTransport):
             extensions=request.extensions,
         )
         with client_errors():
-            answer = await self._pool.handle_async_request(sent)
+            answer = await self._pool.handle_async_request(httpcore_request)
         return Response(
             answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions
         )
@@ -119,7 +123,7 @@ class _Body(AsyncByteStream):
 
 @contextmanager
 def client_errors() -> Iterator[None]:
-    """httpcore's exceptions become those of the client."""
+    """Turn httpcore's exceptions into httpx's."""
     try:
         yield
     except tuple(_ERRORS) as error:
@@ -128,25 +132,25 @@ def client_errors() -> Iterator[None]:
 
 
 def proxy_transports(tls: ssl.SSLContext) -> dict[str, PooledTransport | None]:
-    """The proxies of the environment, by the addresses that lead to them; None: straight.
+    """The proxies of the environment as `mounts` of httpx. None stands for a direct connection.
 
-    HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY are read as by httpx and curl. SettingsError: one is no
-    proxy that can be used.
+    HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY are read as by httpx and curl. Raises SettingsError if one
+    cannot be used.
     """
     proxies = getproxies()
-    excepted = [name.strip() for name in proxies.get("no", "").split(",")]
-    if "*" in excepted:
+    exceptions = [name.strip() for name in proxies.get("no", "").split(",")]
+    if "*" in exceptions:
         return {}
-    found: dict[str, PooledTransport | None] = {
+    transports: dict[str, PooledTransport | None] = {
         f"{scheme}://": PooledTransport(tls, _proxy_at(proxies[scheme], scheme))
         for scheme in ("http", "https", "all")
         if proxies.get(scheme)
     }
-    return found | {_pattern(name): None for name in excepted if name}
+    return transports | {_pattern(name): None for name in exceptions if name}
 
 
 def _proxy_at(address: str, scheme: str) -> Proxy:
-    """The address may hold a login, so it is not in the error."""
+    """The proxy at `address`. The error does not repeat the address, which may hold a login."""
     variable = f"{scheme.upper()}_PROXY"
     try:
         proxy = Proxy(address if "://" in address else f"http://{address}")
@@ -162,7 +166,7 @@ def _proxy_at(address: str, scheme: str) -> Proxy:
 
 
 def _pattern(name: str) -> str:
-    """The addresses that a name in NO_PROXY means: a domain with all in it, a machine, or an address."""
+    """The addresses that a name in NO_PROXY means: a domain and all below it, a machine, or an IP address."""
     if "://" in name:
         return name
     try:

@@ -1,7 +1,8 @@
-"""PURE. What an agent's server sent becomes frames: by its shape, never by a version.
+"""PURE. Reads what an agent's server sent into frames: by its shape, never by a version.
 
-Cards lie about versions and servers mix them (facts: A2A 0.1). Odd values are left out. Nothing changes a
-frame. What each chunk makes is not frozen: that would take three times as long.
+Cards lie about versions, and servers mix them (facts: A2A 0.1). Values of wrong types are left out. No code
+changes a frame. Classes that are made for each chunk are not frozen, because that would take three times as
+long.
 """
 
 import base64
@@ -42,7 +43,7 @@ class TaskState(StrEnum):
 
     @property
     def is_asking(self) -> bool:
-        """The agent waits for a human."""
+        """Whether the agent waits for a person."""
         return self in (TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED)
 
 
@@ -51,7 +52,7 @@ TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED,
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by address, or by value: `content` in Base64."""
+    """A file by its address (`url`), or by its content in Base64."""
 
     name: str = ""
     mime_type: str = ""
@@ -61,7 +62,7 @@ class FileRef:
 
 @dataclass(slots=True)
 class Part:
-    """Exactly one of text, data (any JSON value, also null) and file is set."""
+    """A part of a message or artifact: a text, data (any JSON value, also null) or a file."""
 
     text: str | None = None
     data: Any = None
@@ -72,7 +73,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class AgentMessage:
-    """`role` is "agent" or "user"."""
+    """A message of A2A. `role` is "agent" or "user"."""
 
     message_id: str = ""
     role: str = "agent"
@@ -88,7 +89,7 @@ class AgentMessage:
 
 @dataclass(slots=True)
 class Artifact:
-    """An artifact or one chunk of it."""
+    """An artifact, or one chunk of it."""
 
     artifact_id: str = ""
     name: str = ""
@@ -103,7 +104,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The present task."""
+    """The whole task as it is now."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -116,7 +117,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
-    """The task's state. `final` is None where the server says nothing (1.0)."""
+    """A new state of the task. `final` is None if the server does not say (1.0)."""
 
     task_id: str | None = None
     context_id: str | None = None
@@ -128,7 +129,7 @@ class StatusUpdate:
 
 @dataclass(slots=True)
 class ArtifactUpdate:
-    """A chunk of an artifact, or the whole. `append` is None where the server says nothing."""
+    """A chunk of an artifact, or all of it. `append` is None if the server does not say."""
 
     artifact: Artifact
     task_id: str | None = None
@@ -140,14 +141,14 @@ class ArtifactUpdate:
 
 @dataclass(frozen=True, slots=True)
 class MessageReply:
-    """A message in place of a task."""
+    """A message that answers without a task."""
 
     message: AgentMessage
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An event of no known shape."""
+    """An event of an unknown shape."""
 
     kind: str = ""
 
@@ -157,7 +158,9 @@ Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unk
 
 @dataclass(slots=True)
 class Received:
-    """One event: its raw JSON, its frame, the size of the JSON in characters, and the id it came with."""
+    """One event that came: its raw JSON, its frame, the size of the JSON in characters, and the event's
+    id.
+    """
 
     raw: Mapping[str, Any]
     frame: Frame
@@ -198,15 +201,16 @@ _KIND_CHARS = 60
 
 
 def decode(payload: Any) -> Frame:
-    """The frame in a JSON-RPC envelope or a bare event.
+    """Read the frame in a JSON-RPC envelope or a bare event.
 
-    Raises AgentFailed: it reports an error (`code` 0: without a number); BadAgentData: not an object.
+    Raises AgentFailed if it reports an error (`code` is 0 for an error without a number), and BadAgentData if
+    it is not an object.
     """
     return frame_of(unwrap(payload))
 
 
 def unwrap(payload: Any) -> Object:
-    """The event without its JSON-RPC envelope. Raises as `decode` does."""
+    """Remove the JSON-RPC envelope from an event. Raises the same errors as `decode`."""
     if not isinstance(payload, dict):
         raise BadAgentData("the agent sent JSON that is not an object")
     if _kind(payload) in _READERS or _wrapper(payload) is not None:
@@ -221,44 +225,50 @@ def unwrap(payload: Any) -> Object:
 
 
 def task_id_of(payload: Any) -> str | None:
-    """The task that an event is about, in an envelope or bare, without the work of `decode`. Raises as it."""
+    """The id of the task that an event is about, with less work than `decode`. Raises the same errors."""
     return _id(opened(unwrap(payload))[0], "taskId", "task_id", "id")
 
 
 def opened(event: Object) -> tuple[Object, str]:
-    """What stands in the one key that 1.0 wraps an event in, and that key; the event and "" without one."""
+    """The value of the one key in which 1.0 wraps an event, and that key; without one, the event and ""."""
     wrapper = None if _kind(event) in _READERS else _wrapper(event)
     return (event, "") if wrapper is None else (event[wrapper], wrapper)
 
 
 def failure(error: Any) -> AgentFailed:
-    """The error object of JSON-RPC, google.rpc.Status or problem JSON as ours. Any JSON value is taken."""
-    found = object_of(error)
-    code = _code(found)
-    message = (found.get("message") or found.get("detail") or found.get("title")) if found else error
-    quoted = quote(message) if isinstance(message, str) else ""
-    return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
+    """Read an error object of JSON-RPC, google.rpc.Status or problem JSON. Accepts any JSON value."""
+    error_json = object_of(error)
+    code = _code(error_json)
+    message = (
+        (error_json.get("message") or error_json.get("detail") or error_json.get("title"))
+        if error_json
+        else error
+    )
+    words = quote(message) if isinstance(message, str) else ""
+    return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=words)
 
 
 def _code(error: Object) -> int:
-    """JSON-RPC's number. HTTP+JSON names the error instead ([spec] 11.6), or says as much as a status."""
+    """The JSON-RPC number of an error. HTTP+JSON names the error ([spec] 11.6) or has only a status
+    instead.
+    """
     code = _integer(error.get("code")) or 0
     if code < 0:
         return code
     reasons = [text_of(each.get("reason")) for each in objects_of(error.get("details"))]
     problem = text_of(error.get("type")).rpartition("/")[2]
     reasons.append(problem.removesuffix("-error").replace("-", "_").upper())
-    named = (_REASONS[each] for each in reasons if each in _REASONS)
-    return next(named, _REASONS.get(text_of(error.get("status")), code))
+    codes = (_REASONS[each] for each in reasons if each in _REASONS)
+    return next(codes, _REASONS.get(text_of(error.get("status")), code))
 
 
 def quote(text: str) -> str:
-    """What a server wrote, fit for one line: bounded, no control characters."""
+    """A text of the server, shortened to one line without control characters."""
     return _SURROGATE.sub("\ufffd", _NOT_PLAIN.sub(" ", text[:_QUOTED_CHARS])).strip()
 
 
 def frame_of(event: Object) -> Frame:
-    """The frame of an event that has no envelope."""
+    """Read the frame of an event that has no envelope."""
     kind, body = _kind(event), event
     reader = _READERS.get(kind)
     if reader is None and (wrapper := _wrapper(event)) is not None:
@@ -283,7 +293,7 @@ def _kind(event: Object) -> str:
 
 
 def _guess(event: Object) -> Callable[[Object], Frame] | None:
-    """How to read an event without a kind, by its keys."""
+    """How to read an event that names no kind, judged by its keys."""
     if isinstance(event.get("artifact"), dict):
         return _artifact_update
     if isinstance(event.get("status"), dict | str):
@@ -376,7 +386,7 @@ def _state(value: Any) -> TaskState:
 
 
 def is_state(value: str) -> bool:
-    """Whether `value` names a state, "unknown" among them."""
+    """Whether `value` names a state; "unknown" does too."""
     return _state(value) is not TaskState.UNKNOWN or _word(value) in ("", "UNKNOWN", "UNSPECIFIED")
 
 
@@ -420,7 +430,7 @@ def _parts(body: Object) -> tuple[Part, ...]:
 
 
 def is_read(part: Object) -> bool:
-    """Whether `part` holds a text, data or a file."""
+    """Whether the bot can read a text, data or a file in `part`."""
     return _part(part, is_boxed=False) is not None
 
 
@@ -444,7 +454,7 @@ def _part(value: Any, *, is_boxed: bool) -> Part | None:
 
 
 def _file(part: Object) -> FileRef | None:
-    """In its own object (0.3) or bare (1.0), in every spelling that documents show."""
+    """Read a file: in an object of its own (0.3) or bare (1.0), in every spelling that documents show."""
     inner = part.get("file")
     source = inner if isinstance(inner, dict) else part
     value = _either(source, "bytes", "raw")
@@ -462,7 +472,7 @@ def _file(part: Object) -> FileRef | None:
 
 
 def _bytes_of_proto(value: Any) -> Any:
-    """The SDKs for Python and Go put the Base64 of JSON-RPC there as bytes, so it is encoded twice."""
+    """Undo the second Base64: the SDKs for Python and Go put the Base64 of JSON-RPC into a field of bytes."""
     try:
         once = base64.b64decode(value, validate=True)
         base64.b64decode(once, validate=True)
@@ -490,7 +500,7 @@ def _either(source: Object, *keys: str) -> Any:
 
 
 def _id(source: Object, *keys: str) -> str | None:
-    """Some servers count, and half a surrogate pair cannot be stored."""
+    """An id as text. Some servers send numbers, and half of a surrogate pair cannot be stored."""
     if (value := source.get(keys[0])) is None:
         value = _either(source, *keys[1:])
     if isinstance(value, str):

@@ -1,8 +1,8 @@
-"""How the bytes of the agent's connections come and go: asyncio's own transports.
+"""Reads and writes the bytes of the connections to the agent with asyncio's own transports.
 
 httpcore's usual backend asks the kernel to begin and to end reading for each chunk, and sets up a timeout
-(anyio `SocketStream.receive`): as much work as all the rest of httpx does for an event of a stream. asyncio
-itself makes 256 KiB of room for each chunk, if it has no buffer to read into.
+(anyio `SocketStream.receive`). That is as much work as all the rest of httpx does for an event of a stream.
+asyncio itself allocates 256 KiB for each chunk if it has no buffer to read into.
 """
 # ruff: noqa: ASYNC109  httpcore hands a timeout to each method
 
@@ -24,7 +24,9 @@ _NEXT_ADDRESS = 0.25  # seconds until the next address of a host is tried beside
 
 
 class AsyncioBackend(httpcore.AsyncNetworkBackend):
-    """Connects in asyncio's loop or uvloop's. Our pools ask for no local address and no socket options."""
+    """Connects in the loop of asyncio or uvloop. Local addresses and socket options are ignored: no pool sets
+    any.
+    """
 
     def __init__(self) -> None:
         self._buffer = memoryview(bytearray(_AT_ONCE))
@@ -37,7 +39,7 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Several addresses of a host race; uvloop has no such race of its own."""
+        """Connect to the first address of the host that answers; uvloop does not race addresses itself."""
         loop = asyncio.get_running_loop()
         with _mapped(httpcore.ConnectTimeout, httpcore.ConnectError):
             async with asyncio.timeout(timeout):
@@ -51,9 +53,9 @@ class AsyncioBackend(httpcore.AsyncNetworkBackend):
 
 
 class _Stream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
-    """One connection. `read` and `write` raise httpcore's errors; `read` gives b"" at the end.
+    """One connection. `read` and `write` raise httpcore's errors; `read` returns b"" at the end.
 
-    `buffer` may be shared in one event loop: what asyncio reads into it is taken out at once.
+    All connections of one event loop may share `buffer`: what asyncio reads into it is copied at once.
     """
 
     _transport: asyncio.Transport
@@ -157,7 +159,7 @@ class _Stream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
 
 
 def _is_readable(transport: asyncio.Transport) -> bool:
-    """The kernel has what the loop, which was busy, has not read."""
+    """Whether the kernel has data that the loop, if it was busy, has not read."""
     polled = select.poll()
     polled.register(transport.get_extra_info("socket"), select.POLLIN)
     return bool(polled.poll(0))

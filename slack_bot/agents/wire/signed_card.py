@@ -1,8 +1,8 @@
-"""PURE. What an agent card's signature covers: its canonical bytes, and what of the card they say.
+"""PURE. The bytes that an agent card's signature covers, and the part of the card that they contain.
 
-The bytes are JSON as RFC 8785 writes it (JCS), without `signatures`. What else is left out differs from
-signer to signer (facts: A2A 15), so several forms are tried. Only what the signed bytes say is used of the
-card: what a form leaves out may have been added after the signing.
+The bytes are JSON as RFC 8785 (JCS) writes it, without `signatures`. What else is left out differs between
+signers (facts: A2A 15), so several forms are tried. The bot uses only the part of the card that the signed
+bytes contain: the rest may have been added after the signing.
 """
 
 import json
@@ -48,42 +48,42 @@ _CARD = _fields(
     securityRequirements=_NEEDS,
     skills=_fields("id name description tags examples inputModes outputModes", securityRequirements=_NEEDS),
 )
-"""The fields of A2A 1.0. a2a-sdk signs these alone, and publishes those of 0.3 beside them."""
+"""The fields of A2A 1.0. a2a-sdk signs only these, and publishes those of 0.3 beside them."""
 _DEFAULTS_03 = {"protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
 
 
 @dataclass(frozen=True, slots=True)
 class SignedForm:
-    """`payload`: the bytes that may have been signed. `card`: what of the card they say."""
+    """`payload`: the bytes that may have been signed. `card`: the part of the card that they contain."""
 
     payload: bytes
     card: Object
 
 
 def signed_forms(card: Object) -> Iterator[SignedForm]:
-    """What may have been signed of `card`. ValueError: it has no canonical form."""
+    """The forms of `card` that may have been signed. Raises ValueError if it has no canonical form."""
     unsigned = {name: value for name, value in card.items() if name != "signatures"}
     yield SignedForm(canonical(unsigned), unsigned)
-    small = object_of(_cleaned(unsigned))
-    for form in (_cleaned(_part(unsigned, _CARD)), small, _cleaned(unsigned, drops_false=True)):
-        found = object_of(form)
-        yield SignedForm(canonical(found), _with_needs(found, unsigned))
-    yield from _forms_03(small, unsigned)
+    compact = object_of(_cleaned(unsigned))
+    for form in (_cleaned(_part(unsigned, _CARD)), compact, _cleaned(unsigned, drops_false=True)):
+        signed = object_of(form)
+        yield SignedForm(canonical(signed), _with_needs(signed, unsigned))
+    yield from _forms_03(compact, unsigned)
 
 
-def _forms_03(small: Object, unsigned: Object) -> Iterator[SignedForm]:
-    """As a2a-sdk 0.3 signs: without defaults, and with letters beyond ASCII written as escapes."""
-    known = {name: value for name, value in small.items() if value != _DEFAULTS_03.get(name)}
-    signed = dict(known)
-    if schemes := object_of(known.get("securitySchemes")):
+def _forms_03(compact: Object, unsigned: Object) -> Iterator[SignedForm]:
+    """The form that a2a-sdk 0.3 signs: without defaults, and with escapes for non-ASCII characters."""
+    without_defaults = {name: value for name, value in compact.items() if value != _DEFAULTS_03.get(name)}
+    signed = dict(without_defaults)
+    if schemes := object_of(without_defaults.get("securitySchemes")):
         signed["securitySchemes"] = {name: _without_type(object_of(each)) for name, each in schemes.items()}
     canonical(signed)  # has a form
     escaped = json.dumps(signed, separators=(",", ":"), sort_keys=True)
-    yield SignedForm(escaped.encode(), _with_needs(known, unsigned))
+    yield SignedForm(escaped.encode(), _with_needs(without_defaults, unsigned))
 
 
 def _without_type(scheme: Object) -> Object:
-    """Its other fields say its type."""
+    """The scheme without `type`, if its other fields show the type."""
     kinds = {"in": "apiKey", "flows": "oauth2", "openIdConnectUrl": "openIdConnect", "scheme": "http"}
     kind = next((kinds[name] for name in kinds if name in scheme), "mutualTLS")
     return {name: value for name, value in scheme.items() if (name, value) != ("type", kind)}
@@ -104,32 +104,32 @@ def _part(value: Any, fields: Any) -> Any:
 
 
 def _cleaned(value: Any, *, drops_false: bool = False, depth: int = 1) -> Any:
-    """Without what is empty. None: nothing is left."""
+    """The value without empty parts; None if no part is left."""
     _check(depth)
     if isinstance(value, dict):
-        found = {
-            name: kept
+        fields = {
+            name: cleaned
             for name, each in value.items()
-            if (kept := _cleaned(each, drops_false=drops_false, depth=depth + 1)) is not None
+            if (cleaned := _cleaned(each, drops_false=drops_false, depth=depth + 1)) is not None
         }
-        return found or None
+        return fields or None
     if isinstance(value, list):
         items = (_cleaned(each, drops_false=drops_false, depth=depth + 1) for each in value)
         return [each for each in items if each is not None] or None
     return None if value == "" or (drops_false and value is False) else value
 
 
-def _with_needs(found: Object, unsigned: Object) -> Object:
-    """With the names of schemes that a call needs: they have no value but an empty list, so signers who leave
-    out what is empty do not sign them. The schemes themselves are signed.
+def _with_needs(signed: Object, unsigned: Object) -> Object:
+    """The card together with the names of the schemes that a call needs. Their values are empty lists, so
+    signers who leave out empty values do not sign them. The schemes themselves are signed.
     """
-    schemes = object_of(found.get("securitySchemes"))
+    schemes = object_of(signed.get("securitySchemes"))
     restored: dict[str, Any] = {}
     for key in ("securityRequirements", "security"):
         needs = [each for each in objects_of(unsigned.get(key)) if _names(each) <= schemes.keys()]
         if needs:
             restored[key] = needs
-    return {**found, **restored}
+    return {**signed, **restored}
 
 
 def _names(need: Object) -> set[str]:
@@ -137,8 +137,10 @@ def _names(need: Object) -> set[str]:
 
 
 def canonical(value: Any) -> bytes:
-    """`value` as RFC 8785 writes it. ValueError: nested too deep, a number that not every reader has exactly,
-    or half of a surrogate pair.
+    """Write `value` as RFC 8785 does.
+
+    Raises ValueError if it is nested too deep, or has a number that not every reader can represent, or half
+    of a surrogate pair.
     """
     return "".join(_written(value, 1)).encode("utf-8")
 
@@ -176,11 +178,11 @@ def _check(depth: int) -> None:
 
 
 def _quoted(text: str) -> str:
-    return f'"{_ESCAPED.sub(lambda found: json.dumps(found.group())[1:-1], text)}"'
+    return f'"{_ESCAPED.sub(lambda match: json.dumps(match.group())[1:-1], text)}"'
 
 
 def _number(value: float) -> str:
-    """As JavaScript writes it (ECMA-262, Number::toString)."""
+    """A number as JavaScript writes it (ECMA-262, Number::toString)."""
     if not math.isfinite(value):
         raise ValueError("it is no number of JSON")
     if value == 0:

@@ -1,7 +1,7 @@
-"""Server-sent events: cut from bytes, with a bound in size and in lines.
+"""Cuts server-sent events out of bytes, with limits on their size and their lines.
 
-httpx-sse alone keeps a line of any size, hides pings, believes the header's charset, loses the first event
-behind a BOM and the last one without its blank line, and repeats one without data (facts: A2A 7).
+httpx-sse alone keeps a line of any size, hides pings, and believes the header's charset. It loses the first
+event after a BOM and the last one without its blank line, and repeats an event without data (facts: A2A 7).
 """
 
 import asyncio
@@ -24,9 +24,10 @@ _BLANK = (b"\n", b"\r\n", b"\r")
 
 
 class SseBlock(NamedTuple):
-    """One event, one comment, or one blank line that ends neither. `data` is without a record separator.
+    """One event, one comment, or one blank line that ends neither.
 
-    `raw`: its bytes. `whole` is false for an event that no blank line ended, or that is too large.
+    `raw`: its bytes. `data`: without a record separator; None for a block without data. `whole`: false for an
+    event that is too large or was not ended by a blank line.
     """
 
     raw: bytes
@@ -37,9 +38,9 @@ class SseBlock(NamedTuple):
 
 
 class SseReader:
-    """Cuts bytes into blocks; an event of more than `limit` bytes or `max_lines` lines is cut.
+    """Cuts bytes into blocks. An event above `limit` bytes or `max_lines` lines is cut short (not `whole`).
 
-    A comment between events comes out as soon as its line is whole.
+    A comment between events is returned as soon as its line has ended.
     """
 
     def __init__(self, limit: int, max_lines: float = math.inf) -> None:
@@ -88,20 +89,20 @@ class SseReader:
 async def events(
     response: Response, max_event_bytes: int, max_event_lines: int
 ) -> AsyncGenerator[SseBlock, None]:
-    """The events that have data, whatever the Content-Type says. The caller keeps the time.
+    """Yield the events that have data, whatever the Content-Type is. The caller limits the time.
 
-    Raises BadAgentData: an event of more than `max_event_bytes` or `max_event_lines`; HTTPError.
+    Raises BadAgentData for an event above `max_event_bytes` or `max_event_lines`, and HTTPError.
     """
-    reader, read = SseReader(max_event_bytes, max_event_lines), 0
+    reader, bytes_read = SseReader(max_event_bytes, max_event_lines), 0
     async for chunk in unpacked(response, max_event_bytes):
         for at in range(0, len(chunk), _AT_ONCE):
             piece = chunk[at : at + _AT_ONCE]
             for block in reader.feed(piece):
                 if _has_data(block, max_event_bytes, max_event_lines):
                     yield block
-            read += max(len(piece), _A_CHUNK)
-            if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
-                read = 0
+            bytes_read += max(len(piece), _A_CHUNK)
+            if bytes_read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
+                bytes_read = 0
                 await asyncio.sleep(0)
     for block in reader.end():
         if block.data:
@@ -131,7 +132,7 @@ def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
 
 
 def _only_data(content: bytes) -> str | None:
-    """The data of an event of one line, as nearly all chunks are; None: it is something else."""
+    """The data of an event with one line, as nearly all chunks are; None for anything else."""
     end = -2 if content.endswith(b"\n\n") else -4 if content.endswith(b"\r\n\r\n") else 0
     if not end or not content.startswith(b"data: "):
         return None

@@ -1,8 +1,8 @@
-"""Fetches tokens: where the token endpoint is, the one POST, and what its answer means.
+"""Fetches tokens: finds the token endpoint, sends the request, and reads the answer.
 
-Only the settings say where: the token endpoint itself, or an issuer whose metadata (RFC 8414, OpenID Connect
-Discovery) names it and itself exactly so. What a card says of token servers is never asked. No redirect is
-followed. Every failure means that the agent was not asked.
+Only the settings name the server: the token endpoint itself, or an issuer whose metadata (RFC 8414, OpenID
+Connect Discovery) names exactly that issuer. Token servers that a card names are never asked. Redirects are
+not followed. After a failure the agent has not been asked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_BYTES = 256 * 1024
 _MOST_CHARS = 16 * 1024  # of a token: few servers read a longer header
 _TOKEN = re.compile(r"[!-~]+")
 _UNSAID_LIFE = 300.0
-"""Seconds that a token is used if the server does not say how long it is good, or says nonsense."""
+"""Seconds for which a token is used if the server gives no usable lifetime."""
 _LONGEST_LIFE = 86_400.0
 _SKEW = 60.0  # seconds by which clocks may differ
 _WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
@@ -57,7 +57,7 @@ _OTHER_REFUSAL = "refuses to give a token; see {0}METHOD, {0}SCOPE and {0}AUDIEN
 
 
 def token_source(client: ClientSettings, clock: Clock) -> TokenSource | None:
-    """Where the tokens come from by the settings; None: there is none, or a fixed one."""
+    """The source of tokens that the settings configure; None for a fixed token or none."""
     if client.token_file is not None:
         return FileTokens(client.token_file, "SLACK_BOT_AGENT__CLIENT__TOKEN_FILE")
     if not client.fetches_tokens:
@@ -66,21 +66,21 @@ def token_source(client: ClientSettings, clock: Clock) -> TokenSource | None:
 
 
 class TokenEndpoint:
-    """The token endpoint of the settings."""
+    """The token endpoint that the settings name."""
 
     def __init__(self, client: ClientSettings, clock: Clock) -> None:
         self._client, self._clock = client, clock
 
     async def fetch(self) -> FetchedToken:
-        """A new token, within `token_timeout` seconds. Raises TokenUnavailable or TokenRefused."""
+        """Fetch a new token, within `token_timeout` seconds. Raises TokenUnavailable or TokenRefused."""
         client = self._client
         try:
             async with asyncio.timeout(client.token_timeout):
                 return await self._ask(client.token_url or await _discover(client))
         except TimeoutError as error:
             host = origin_of(client.token_url or client.issuer or "")
-            said = f"{host} gave no token within {client.token_timeout:g} s; see whether it can be reached"
-            raise TokenUnavailable(f"{said} from here ({_PREFIX}TOKEN_TIMEOUT)", is_slow=True) from error
+            problem = f"{host} gave no token within {client.token_timeout:g} s; see whether it can be reached"
+            raise TokenUnavailable(f"{problem} from here ({_PREFIX}TOKEN_TIMEOUT)", is_slow=True) from error
         except (TokenUnavailable, TokenRefused):
             raise
         except SettingsError as error:
@@ -98,12 +98,12 @@ class TokenEndpoint:
                     value = await _object_in(response, host)
         if response.is_success and "error" not in value:
             return _token_in(value, host)
-        said = quote(Redactor(request.secrets).text(text_of(value.get("error_description"))))
-        wrong_by = self._skew(response) if request.is_signed else ""
-        raise _refusal(response.status_code, text_of(value.get("error")), url, wrong_by, said)
+        description = quote(Redactor(request.secrets).text(text_of(value.get("error_description"))))
+        clock_error = self._skew(response) if request.is_signed else ""
+        raise _refusal(response.status_code, text_of(value.get("error")), url, clock_error, description)
 
     def _skew(self, response: Response) -> str:
-        """How wrong this machine's clock is by the server's, where that matters; else ""."""
+        """How far this machine's clock differs from the server's, if by more than a minute; else ""."""
         try:
             ahead = self._clock.wall() - parsedate_to_datetime(response.headers.get("date", "")).timestamp()
         except (ValueError, TypeError, OverflowError):
@@ -115,13 +115,13 @@ class TokenEndpoint:
 
 
 def _new_request(client: ClientSettings, token_url: str, now: float) -> TokenRequest:
-    """For a thread: to import the library takes a tenth of a second, and to sign some milliseconds."""
+    """Runs in a thread: importing the library takes a tenth of a second, and signing some milliseconds."""
     from .token_request import token_request
 
     return token_request(client, token_url, now)
 
 
-def _refusal(status: int, error: str, url: str, wrong_by: str, said: str) -> AgentError:
+def _refusal(status: int, error: str, url: str, clock_error: str, description: str) -> AgentError:
     host, name = str(origin_of(url)), quote(error)
     if 300 <= status < 400:
         final = f"set {_PREFIX}TOKEN_URL to its final address"
@@ -131,16 +131,18 @@ def _refusal(status: int, error: str, url: str, wrong_by: str, said: str) -> Age
         return TokenUnavailable(f"{host} gives no token now ({what}); see whether it works, and its log")
     if not error and status in (404, 405, 410):
         return TokenRefused(f"nothing gives tokens at {url} (HTTP {status}); correct {_PREFIX}TOKEN_URL")
-    if wrong_by:
-        sentence = f"does not accept what the bot signed, and {wrong_by}; set the clock (NTP)"
+    if clock_error:
+        sentence = f"does not accept what the bot signed, and {clock_error}; set the clock (NTP)"
     else:
         sentence = _REFUSALS.get(error, _OTHER_REFUSAL).format(_PREFIX)
     what, _, remedy = sentence.partition("; ")
-    return TokenRefused(f"{host} {what} ({name or f'HTTP {status}'}); {remedy}", error=error, said=said)
+    return TokenRefused(
+        f"{host} {what} ({name or f'HTTP {status}'}); {remedy}", error=error, said=description
+    )
 
 
 async def _object_in(response: Response, host: str) -> Object:
-    """The JSON of an answer. Without any it is {} for a refusal, whose status says enough."""
+    """The JSON object of an answer; {} for a refusal without JSON, whose status says enough."""
     try:
         value = parse_json(await read_body(response, host, _MOST_BYTES), host)
     except BadAgentData as error:
@@ -151,19 +153,19 @@ async def _object_in(response: Response, host: str) -> Object:
     return object_of(value)
 
 
-def _token_in(value: Object, host: str) -> FetchedToken:
-    """A service account of Google that asks for an ID token gets that alone."""
-    token = text_of(value.get("access_token")) or text_of(value.get("id_token"))
-    kind = value.get("token_type")
+def _token_in(answer: Object, host: str) -> FetchedToken:
+    """Read the token. A Google service account that asks for an ID token gets `id_token` only."""
+    token = text_of(answer.get("access_token")) or text_of(answer.get("id_token"))
+    kind = answer.get("token_type")
     if len(token) > _MOST_CHARS or not _TOKEN.fullmatch(token):
         raise TokenUnavailable(f"{host} answered without a token that can be sent; see {_PREFIX}TOKEN_URL")
     if isinstance(kind, str) and kind.lower() != "bearer":
         raise TokenRefused(f"{host} gives tokens of the kind {quote(kind)!r}; let it give bearer tokens")
-    return FetchedToken(token, life_of(value.get("expires_in")))
+    return FetchedToken(token, life_of(answer.get("expires_in")))
 
 
 def life_of(expires_in: Any) -> float:
-    """Seconds. Some servers write the number as text, some 0 or -1 for a token without an end."""
+    """The lifetime of a token in seconds. Some servers write a text; 0 or -1 means a token without an end."""
     try:
         seconds = float(expires_in)
     except (TypeError, ValueError, OverflowError):
@@ -173,9 +175,9 @@ def life_of(expires_in: Any) -> float:
 
 
 async def _discover(client: ClientSettings) -> str:
-    """The token endpoint that the issuer's metadata names."""
+    """The token endpoint in the issuer's metadata. Raises TokenUnavailable or TokenRefused."""
     issuer = client.issuer or ""
-    tried = ""
+    first_miss = ""
     async with new_token_http(issuer, client) as http:
         for url in _metadata_urls(issuer):
             host = str(origin_of(url))
@@ -185,12 +187,14 @@ async def _discover(client: ClientSettings) -> str:
                         return _endpoint_in(await _object_in(response, host), url, issuer)
                     if response.status_code not in _NOT_THERE:
                         raise TokenUnavailable(f"no metadata at {url} (HTTP {response.status_code})")
-                    tried = tried or f"{url} (HTTP {response.status_code})"
-    raise TokenRefused(f"no metadata of the issuer at {tried}, nor beside it; correct {_PREFIX}ISSUER")
+                    first_miss = first_miss or f"{url} (HTTP {response.status_code})"
+    raise TokenRefused(f"no metadata of the issuer at {first_miss}, nor beside it; correct {_PREFIX}ISSUER")
 
 
 def _metadata_urls(issuer: str) -> tuple[str, ...]:
-    """RFC 8414 3.1 puts the well-known name before the issuer's path, OpenID behind it; some do both."""
+    """Where the metadata may be. RFC 8414 3.1 puts the well-known name before the issuer's path, OpenID after
+    it.
+    """
     parts = urlsplit(issuer)
     oauth, openid = (f"/.well-known/{name}" for name in _WELL_KNOWN)
     root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
@@ -198,9 +202,13 @@ def _metadata_urls(issuer: str) -> tuple[str, ...]:
 
 
 def _endpoint_in(metadata: Object, url: str, issuer: str) -> str:
-    """RFC 8414 3.3: metadata of another issuer must not be used."""
-    if (named := metadata.get("issuer")) != issuer:
-        what = f"calls its issuer {quote(named)!r}" if isinstance(named, str) else "names no issuer"
+    """The token endpoint in `metadata`. Metadata of another issuer must not be used (RFC 8414 3.3)."""
+    if (stated_issuer := metadata.get("issuer")) != issuer:
+        what = (
+            f"calls its issuer {quote(stated_issuer)!r}"
+            if isinstance(stated_issuer, str)
+            else "names no issuer"
+        )
         raise TokenRefused(
             f"the metadata at {url} {what}, not {issuer!r}; set {_PREFIX}ISSUER to exactly what it says, if"
             " that is who gives the bot its tokens"

@@ -1,7 +1,7 @@
-"""The request for a token: how the bot proves who it is. Authlib (extra `oauth`) makes it.
+"""Builds the request for a token, which proves who the bot is, with Authlib (extra `oauth`).
 
-RFC 6749 4.4: client credentials. RFC 7523 2.2: a signed statement in place of a secret, and 2.1: in place of
-a grant (service accounts of Google). RFC 8705 2: the certificate of the connection.
+Client credentials: RFC 6749 4.4. A signed statement in place of a secret: RFC 7523 2.2; in place of a grant
+(Google service accounts): 2.1. The certificate of the connection: RFC 8705 2.
 """
 
 import base64
@@ -37,7 +37,9 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """A POST. `secrets`: what of it must not be repeated. `is_signed`: it says what time it is."""
+    """A POST for a token. `secrets`: parts that must not be logged. `is_signed`: it depends on this machine's
+    clock.
+    """
 
     headers: dict[str, str] = field(repr=False)
     body: str = field(repr=False)
@@ -46,7 +48,10 @@ class TokenRequest:
 
 
 def token_request(client: ClientSettings, token_url: str, now: float) -> TokenRequest:
-    """`now`: seconds since 1970. TokenRefused, TokenUnavailable: a key or a file cannot be used."""
+    """Build the request. `now`: seconds since 1970.
+
+    Raises TokenRefused or TokenUnavailable if a key or a file cannot be used.
+    """
     if client.grant == "jwt_bearer":
         assertion = _signed_grant(client, token_url, int(now))
         body = prepare_token_request(JWTBearerGrant.GRANT_TYPE, assertion=assertion)
@@ -75,7 +80,7 @@ def _in_header(secret: str) -> str:
 
 
 def _assertion(client: ClientSettings, token_url: str, now: int) -> str:
-    """What proves who the bot is: read from a file, or signed here."""
+    """The statement that proves who the bot is: read from a file, or signed here."""
     if client.assertion_file is not None:
         return read_token(client.assertion_file, f"{_PREFIX}ASSERTION_FILE")
     key, header = _signing(client)
@@ -99,7 +104,7 @@ def _signed_grant(client: ClientSettings, token_url: str, now: int) -> str:
 
 
 def _signing(client: ClientSettings) -> tuple[_Key, dict[str, str]]:
-    """The key, and the header of what it signs."""
+    """The private key, and the header of the statements that it signs."""
     setting = f"{_PREFIX}PRIVATE_KEY"
     try:
         with Path(client.private_key or "").open("rb") as file:
@@ -138,12 +143,12 @@ def _json_in(text: str) -> Object:
 
 
 def _key_in(text: str) -> _Key | None:
-    """A private key as PEM, as JWK, or within the file of a service account of Google."""
-    found = _json_in(text)
-    if (pem := _PRIVATE_KEY.search(text_of(found.get("private_key")) or text)) is not None:
+    """Read a private key: PEM, JWK, or inside the file of a Google service account."""
+    key_json = _json_in(text)
+    if (pem := _PRIVATE_KEY.search(text_of(key_json.get("private_key")) or text)) is not None:
         source: Any = pem.group()
-    elif found:
-        source = dict(found)
+    elif key_json:
+        source = dict(key_json)
     else:
         return None
     for kind in (RSAKey, ECKey):

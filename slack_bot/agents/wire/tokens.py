@@ -1,7 +1,7 @@
-"""One token for all calls of a process: from a token endpoint, or from a file that others renew.
+"""One token for all calls of a process: from a token endpoint, or from a file that another program renews.
 
-A fetched token is renewed in the background from 80 % of its life on; the calls go on with it meanwhile, and
-wait only where there is none. However many calls want one, one fetch runs. Tokens are in memory alone.
+A fetched token is renewed in the background after 80 % of its life. Calls use the old one meanwhile, and wait
+only if there is none. One fetch at a time serves all calls. Tokens are kept in memory only.
 """
 
 import asyncio
@@ -18,17 +18,19 @@ _log = logging.getLogger(__name__)
 
 _RENEW_AT = 0.8  # of a token's life
 _RETRY_PAUSE = 5.0
-"""Seconds until a renewal is tried again that failed while the token is still good."""
+"""Seconds until a failed renewal is tried again, while the old token is still valid."""
 _HUNG = 10.0
-"""Seconds in which a token server is not asked again that did not answer: each question would wait for it."""
+"""Seconds without another attempt after a token server did not answer: each question would wait for it."""
 _UNTRIED = 10.0
-"""Seconds in which no other token is fetched for one that the agent never took: it would refuse that, too."""
+"""Seconds in which a new token that the agent has never accepted is not replaced: it would refuse the next,
+too.
+"""
 _MOST_FILE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedToken:
-    """`life`: seconds for which it is good, from when it was asked for."""
+    """A token, and the seconds for which it is valid after it was asked for."""
 
     value: str = field(repr=False)
     life: float
@@ -44,7 +46,7 @@ class _Current:
 
 
 class FetchedTokens(TokenSource):
-    """`fetch` gets a new token, or raises TokenUnavailable or TokenRefused."""
+    """Tokens from a token endpoint. `fetch` gets a new one, or raises TokenUnavailable or TokenRefused."""
 
     def __init__(self, fetch: Callable[[], Awaitable[FetchedToken]], clock: Clock) -> None:
         self._fetch, self._now = fetch, clock.monotonic
@@ -81,7 +83,9 @@ class FetchedTokens(TokenSource):
             self._current.is_accepted = True
 
     async def _fetched(self) -> _Current:
-        """The token of the fetch that runs, which goes on if its caller is cancelled: others wait for it."""
+        """Wait for the running fetch. If the caller is cancelled the fetch goes on, because others wait for
+        it.
+        """
         return await asyncio.shield(self._begin_fetch())
 
     def _begin_fetch(self) -> asyncio.Task[_Current]:
@@ -105,15 +109,15 @@ class FetchedTokens(TokenSource):
         self._retry_at = self._now() + _RETRY_PAUSE
         if isinstance(error, TokenUnavailable) and error.is_slow:
             self._hung, self._hung_until = error.brief, self._now() + _HUNG
-        if self._current is not None and (left := self._current.ends_at - self._now()) > 0:
+        if self._current is not None and (seconds_left := self._current.ends_at - self._now()) > 0:
             why = error.brief if isinstance(error, AgentError) else type(error).__name__
             _log.warning(
-                "the token for the agent is good for %.0f s more, and no new one came: %s", left, why
+                "the token for the agent is good for %.0f s more, and no new one came: %s", seconds_left, why
             )
 
 
 class FileTokens(TokenSource):
-    """The token that stands in a file, which is read for each call: who writes it renews it."""
+    """The token in a file, read for each call. Another program renews the file."""
 
     def __init__(self, path: str, setting: str) -> None:
         self._path, self._setting, self._last = path, setting, ""
@@ -131,11 +135,11 @@ class FileTokens(TokenSource):
         return None if token == refused else token
 
     def accept(self, token: str) -> None:
-        """Nothing depends on it."""
+        """Does nothing: a file's token is read again anyway."""
 
 
 def read_token(path: str, setting: str) -> str:
-    """The token in a file. TokenUnavailable: it is not there yet, or is no token."""
+    """Read the token in a file. Raises TokenUnavailable if there is no file or no token in it."""
     try:
         with Path(path).open("rb") as file:
             token = file.read(_MOST_FILE_BYTES).decode("ascii").strip()

@@ -1,7 +1,8 @@
-"""The border to httpx: its exceptions and an HTTP answer's kind become ours, by tables.
+"""The border to httpx: turns its exceptions and HTTP answers into ours, by tables.
 
-Before a connection is there, the question cannot have been taken (facts: A2A 2.5). A proxy may compress an
-answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip become 256 MB.
+Before a connection exists, the agent cannot have taken the question (facts: A2A 2.5). A proxy may compress an
+answer that was not asked for compression, and httpx would unpack a whole chunk at once: 260 kB of gzip become
+256 MB.
 """
 
 import asyncio
@@ -60,20 +61,20 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 LARGE = 32 * 1024
-"""Characters that are worked on in the loop at most: a few tens of milliseconds."""
+"""The most characters that are parsed in the event loop: it takes a few tens of milliseconds."""
 _THREADS = 2  # a second one, so that a small answer does not wait for a huge one
 _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 _ERROR_BODY_BYTES = 64 * 1024
 _PROBLEM = "problem+json"  # RFC 9457
 _NO_PATH: tuple[Object, ...] = ({}, {"detail": "Not Found"})
-"""Bodies that say nothing of a task: no object, and FastAPI's for a path that it does not have."""
+"""Bodies that say nothing about a task: no object, and FastAPI's body for an unknown path."""
 _CHUNKS_AT_ONCE = 100
 """Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
 
 PIECE = 64 * 1024
-"""Bytes that are unpacked at once, at most."""
+"""The most bytes that are unpacked at once."""
 _GROWTH = 100
-"""Times that a body may grow beyond the size of one answer. Text grows 5 to 20 times, zeros 1,000 times."""
+"""How many times larger than one answer a body may become. Text grows 5 to 20 times, zeros 1,000 times."""
 _CHALLENGE = tuple(re.compile(rf'(?<![\w-]){name}="([^"]*)"') for name in ("error", "error_description"))
 _REMEDY = "turn compression off at the agent or the proxy in front of it"
 _AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
@@ -108,9 +109,9 @@ _NO_LOGIN = "wants a login (HTTP 401), and no credentials are set for it"
 
 
 def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = None) -> AsyncClient:
-    """One pooled client. The caller closes it.
+    """A pooled client for the agent. The caller closes it.
 
-    SettingsError: the certificate of the settings, or the proxy of the environment, cannot be used.
+    Raises SettingsError if the configured certificate, or a proxy of the environment, cannot be used.
     """
     timeout = Timeout(
         None,  # to read: the callers bound the silence
@@ -124,7 +125,7 @@ def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = Non
 
 
 def new_token_http(url: str, client: ClientSettings) -> AsyncClient:
-    """A client for one question to the token server at `url`. The caller closes it, and bounds the time."""
+    """A client for one request to the token server at `url`. The caller closes it, and limits the time."""
     certificate = Certificate.of(client) if client.certificate_for != "agent" else None
     return _new_client(url, Timeout(None), certificate)
 
@@ -135,8 +136,8 @@ def _new_client(
     certificate: Certificate | None,
     transport: AsyncBaseTransport | None = None,
 ) -> AsyncClient:
-    """Redirects are not followed: the question and its credentials would be. The environment's proxies are
-    not used to an address on this machine.
+    """A client that follows no redirects, because these would get the question and the credentials. For an
+    address on this machine it ignores the environment's proxies.
     """
     mounts: dict[str, PooledTransport | None] = {}
     hooks = []
@@ -159,7 +160,7 @@ def _new_client(
 
 @contextmanager
 def map_exceptions(host: str) -> Iterator[None]:
-    """httpx's exceptions become ours; `host` is named in their sentences."""
+    """Turn httpx's exceptions into AgentError; their sentences name `host`."""
     try:
         yield
     except (HTTPError, InvalidURL, OSError) as error:
@@ -170,7 +171,7 @@ def map_exceptions(host: str) -> Iterator[None]:
 
 
 def _wrong_address(error: BaseException) -> str:
-    """Why there is no connection, where it lies in the address; else empty."""
+    """Why there is no connection, if the reason is the address; else ""."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionResetError):
         cause = cause.__cause__ or cause.__context__
@@ -194,7 +195,7 @@ def media_type(response: Response) -> str:
 
 
 async def read_body(response: Response, host: str, max_bytes: int) -> bytearray:
-    """The whole body. BadAgentData: too large."""
+    """Read the whole body. Raises BadAgentData if it is larger than `max_bytes`."""
     body, chunks = bytearray(), 0
     async for chunk in unpacked(response, max_bytes):
         body += chunk
@@ -207,7 +208,9 @@ async def read_body(response: Response, host: str, max_bytes: int) -> bytearray:
 
 
 def parse_json(text: bytes | bytearray | str, host: str) -> Any:
-    """BadAgentData: not JSON, nested too deep, a number of absurd length."""
+    """Parse JSON. Raises BadAgentData if it is not JSON, is nested too deep, or has a number of absurd
+    length.
+    """
     if not isinstance(text, str):
         text = text.decode("utf-8-sig", "replace")
     try:
@@ -221,9 +224,12 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 async def error_from_status(
     response: Response, host: str, settings: AgentSettings, codes: Mapping[int, int] | None = None
 ) -> AgentError:
-    """What an HTTP status other than 2xx means. `settings`: with the login. `codes`: of the call (`Call`)."""
+    """The error that an HTTP status other than 2xx means.
+
+    `settings`: to say what to set after a 401. `codes`: error codes by status (`Call.codes`).
+    """
     status = response.status_code
-    error, said = None, ""
+    error, agent_words = None, ""
     # the status says enough where the body cannot be had
     with suppress(HTTPError, BadAgentData, ValueError, RecursionError):
         body = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES)))
@@ -232,44 +238,49 @@ async def error_from_status(
         if code is not None and body not in _NO_PATH and failure(object_of(error)).code >= 0:
             error = {**(object_of(error) or body), "code": code}
     if status in _REFUSALS:
-        says, said = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
+        says, agent_words = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
         if status == HTTPStatus.UNAUTHORIZED:
             says = f"{says if has_credentials(settings) else _NO_LOGIN}; {login_remedy(settings)}"
-    elif isinstance(error, Mapping) and (failed := failure(error)).code:
-        return failed
+    elif isinstance(error, Mapping) and (agent_failure := failure(error)).code:
+        return agent_failure
     elif 300 <= status < 400:
         says = f"redirects (HTTP {status}), which is not followed: configure its final address"
     elif status < 500:
-        says, said = f"refused the request (HTTP {status})", quote(error) if isinstance(error, str) else ""
+        says, agent_words = (
+            f"refused the request (HTTP {status})",
+            quote(error) if isinstance(error, str) else "",
+        )
     else:  # a gateway's 502 or 504 may come after the agent took the question: not a refusal
-        said = quote(error) if isinstance(error, str) else ""
-        return ServerFailed(f"{host} answered HTTP {status} instead of A2A", status=status, said=said)
-    refused = AgentRefused(
-        f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said
+        agent_words = quote(error) if isinstance(error, str) else ""
+        return ServerFailed(f"{host} answered HTTP {status} instead of A2A", status=status, said=agent_words)
+    refusal = AgentRefused(
+        f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=agent_words
     )
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        refused.safe = AGENT_REFUSED_SIZE
-    return refused
+        refusal.safe = AGENT_REFUSED_SIZE
+    return refusal
 
 
 def _is_error(body: Object, response: Response) -> bool:
-    """Problem JSON, or JSON-RPC's error without an envelope, as the JavaScript SDK sends it on 0.3."""
+    """Whether the body is problem JSON, or JSON-RPC's error without an envelope, as the JavaScript SDK sends
+    it on 0.3.
+    """
     code = body.get("code")
     return _PROBLEM in media_type(response) or (isinstance(code, int) and code < 0)
 
 
 def _challenge(response: Response) -> str:
-    """Why a token was refused, as the server says (RFC 6750, 3), without the token; else ""."""
+    """Why the server refused the token (RFC 6750, 3), with the token masked; else ""."""
     header = response.headers.get("www-authenticate", "")
-    said = ": ".join(found[1] for each in _CHALLENGE if (found := each.search(header)) is not None)
-    if not said:
+    reason = ": ".join(match[1] for each in _CHALLENGE if (match := each.search(header)) is not None)
+    if not reason:
         return ""
     token = response.request.headers.get("authorization", "").rpartition(" ")[2]
-    return quote(Redactor((token,)).text(said))
+    return quote(Redactor((token,)).text(reason))
 
 
 def not_a2a(response: Response, host: str) -> BadAgentData:
-    """A successful answer that is neither SSE nor JSON."""
+    """The error for a successful answer that is neither SSE nor JSON."""
     kind, status = media_type(response), response.status_code
     what, more = f"{kind or 'no content type'} (HTTP {status})", ""
     if "html" in kind:
@@ -278,7 +289,9 @@ def not_a2a(response: Response, host: str) -> BadAgentData:
 
 
 def parse_retry_after(response: Response) -> float | None:
-    """Seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
+    """The Retry-After (RFC 9110, 10.2.3) in seconds; None without one. A date counts from the server's own
+    date.
+    """
     after = response.headers.get("retry-after", "").strip()
     if after.isascii() and after.isdigit():
         return float(after)
@@ -290,25 +303,25 @@ def parse_retry_after(response: Response) -> float | None:
 
 
 async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-    """What `work(*args)` returns or raises. For input larger than `LARGE`: in a thread.
+    """Run `work(*args)`, in a thread. For input larger than `LARGE`.
 
-    A cancelled call waits for the work too, so that no object is left half changed.
+    If the call is cancelled, it still waits for the work, so that no object is left half changed.
     """
-    doing = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
+    future = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
     try:
-        return await asyncio.shield(doing)
+        return await asyncio.shield(future)
     except asyncio.CancelledError:
-        while not doing.done():
+        while not future.done():
             with suppress(asyncio.CancelledError):
-                await asyncio.wait({doing})
-        doing.exception()  # retrieved, so that asyncio does not log it
+                await asyncio.wait({future})
+        future.exception()  # retrieved, so that asyncio does not log it
         raise
 
 
 def encoding_of(response: Response) -> str:
-    """The Content-Encoding, "" for none. BadEncoding: neither gzip nor deflate, or more than one."""
-    said = response.headers.get("content-encoding", "").lower().split(",")
-    names = [name for each in said if (name := each.strip()) not in ("", "identity")]
+    """The Content-Encoding, or "". Raises BadEncoding if it is not gzip or deflate, or more than one."""
+    listed = response.headers.get("content-encoding", "").lower().split(",")
+    names = [name for each in listed if (name := each.strip()) not in ("", "identity")]
     if len(names) > 1:
         raise BadEncoding(f"the agent's answer is compressed more than once: {_REMEDY}")
     if names and names[0] not in ("gzip", "x-gzip", "deflate"):
@@ -317,7 +330,7 @@ def encoding_of(response: Response) -> str:
 
 
 def unpacked(response: Response, max_bytes: int) -> AsyncIterable[bytes]:
-    """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
+    """The unpacked body, in pieces. `max_bytes`: the limit of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         return response.aiter_bytes()
     encoding, chunks = encoding_of(response), response.stream
@@ -326,14 +339,14 @@ def unpacked(response: Response, max_bytes: int) -> AsyncIterable[bytes]:
 
 
 async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> AsyncGenerator[bytes, None]:
-    """A body of this encoding (`encoding_of`), in pieces of at most `PIECE` bytes.
+    """Unpack a body of this encoding (`encoding_of`), in pieces of at most `PIECE` bytes.
 
-    `free`: bytes that may come out however few went in. BadEncoding: it grows more; DecodingError: it
-    is broken.
+    `free`: how many bytes may come out even if few went in. Raises BadEncoding if it grows more, and
+    DecodingError if it is broken.
     """
-    unzip, head, taken, given = None, b"", 0, 0
+    unzip, head, bytes_in, bytes_out = None, b"", 0, 0
     async for chunk in chunks:
-        taken += len(chunk)
+        bytes_in += len(chunk)
         data, head = head + chunk, b""
         if unzip is None and len(data) < 2:
             head = data  # the first two bytes say whether there is a head
@@ -345,8 +358,8 @@ async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> Asyn
             except zlib.error as error:
                 raise DecodingError(str(error)) from error
             data = unzip.unconsumed_tail
-            given += len(piece)
-            if given > free + PIECE + _GROWTH * taken:  # the caller's own bound comes first
+            bytes_out += len(piece)
+            if bytes_out > free + PIECE + _GROWTH * bytes_in:  # the caller's own bound comes first
                 raise BadEncoding(f"the agent's answer grows too much when it is unpacked: {_REMEDY}")
             if piece:
                 yield piece
@@ -356,6 +369,6 @@ async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> Asyn
 
 
 def _window(encoding: str, data: bytes) -> int:
-    """Servers send deflate with its head (RFC 9110) and without."""
+    """The window of zlib for this body: servers send deflate with its head (RFC 9110) and without."""
     has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
     return _RAW if encoding == "deflate" and not has_head else _AUTO

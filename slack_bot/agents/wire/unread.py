@@ -1,8 +1,8 @@
-"""PURE. What of an event `frames` cannot read: a kind or key that no reader knows, a value of a wrong type.
+"""PURE. Finds what `frames` cannot read in an event: an unknown kind or key, or a value of a wrong type.
 
-The bot leaves such things out, because agents may send more than A2A has. So nothing is named here that is
-merely new: only a kind of no known event, a text, artifact or status that stands where nobody looks for it,
-and a key that is nearly one that is missing.
+The bot ignores these, because agents may send more than A2A defines. So what is merely new is not reported.
+Reported are a kind of no known event, a text, artifact or status in a place where the bot does not look, and
+a key that is nearly one that is missing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,8 @@ from . import frames
 class Unread:
     """One thing in an event that the bot does not understand.
 
-    `kind`: the event's, as it says itself or as its keys do. `what`: a sentence without its full stop.
-    `meant`: what was probably meant; None: nothing is near.
+    `kind`: the kind that the event names, or that its keys show. `what`: a sentence without a full stop.
+    `meant`: the name that was probably meant, or None.
     """
 
     kind: str
@@ -43,7 +43,7 @@ _NAMES: Mapping[type[frames.Frame], str] = {
 _KINDS = tuple(_NAMES.values())
 _WRAPPERS = ("task", "message", "statusUpdate", "artifactUpdate")
 _AROUND = ("result", "event")
-"""What an event stands in: a JSON-RPC envelope, a line of a tape."""
+"""What may contain an event: a JSON-RPC envelope, a line of a tape."""
 _KEEP_ALIVE = frozenset({"ping", "heartbeat", "keepalive"})
 _CARRY_NOTHING = frozenset({"kind", "type", "metadata", "role"})
 _STATES = tuple(state.value for state in frames.TaskState)
@@ -72,11 +72,13 @@ _FLAGS = tuple((mark,) for mark in (*ANSWER_MARKS, *NARRATION_MARKS))
 _OTHERS = frozenset(
     {"kind", "jsonrpc", "extensions", "filename", "name", "mediaType", "mimeType", "media_type", "mime_type"}
 )
-"""Keys of A2A that say nothing else, or that only a file has."""
+"""Other keys of A2A, and keys that only files have."""
 
 
 def unread_in(event: Object) -> list[Unread]:
-    """What of an event without its envelope is not understood; [] for nearly all events."""
+    """What the bot does not understand in an event without its envelope. For nearly all events the list is
+    empty.
+    """
     return list(_Reader(event).look())
 
 
@@ -190,7 +192,9 @@ class _Reader:
         )
 
     def _missing(self, body: Object, place: str, name: str) -> Iterator[Unread]:
-        """Unless a key is nearly that, which `_keys` names."""
+        """Report a missing or wrong value of `name`, unless a key is nearly that name: `_keys` reports
+        those.
+        """
         value = body.get(name)
         if value is None and not any(_nearest(key, (name,)) for key in body):
             yield self._found(f"it has no {place}{name} (its keys: {_listed(body)})")
@@ -200,11 +204,11 @@ class _Reader:
     def _keys(
         self, body: Object, place: str, groups: tuple[tuple[str, ...], ...], cutoff: float = 0.75
     ) -> Iterator[Unread]:
-        """Keys that are nearly one that is missing."""
+        """Report keys that are nearly the name of a missing key."""
         missing = [name for group in groups if not any(name in body for name in group) for name in group]
-        known = {name for group in groups for name in group} | _OTHERS
+        known_keys = {name for group in groups for name in group} | _OTHERS
         for key in body if missing else ():
-            if key not in known and (meant := _nearest(key, tuple(missing), cutoff)) is not None:
+            if key not in known_keys and (meant := _nearest(key, tuple(missing), cutoff)) is not None:
                 yield self._found(f"there is no key {place}{key[:_QUOTED]}", meant)
 
 
@@ -219,6 +223,6 @@ def _named(value: Any) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _nearest(key: str, known: tuple[str, ...], cutoff: float = 0.75) -> str | None:
-    """As `nearest`; a stream has the same keys thousands of times."""
-    return nearest(key, known, cutoff)
+def _nearest(key: str, names: tuple[str, ...], cutoff: float = 0.75) -> str | None:
+    """Same as `nearest`, cached: a stream repeats the same keys thousands of times."""
+    return nearest(key, names, cutoff)
