@@ -1,1 +1,1 @@
-"""What can be seen from outside: facts and who listens to them."""
+"""Facts about turns and what observes them: logs, metrics, health."""

@@ -1,4 +1,4 @@
-"""PURE. Facts about turns, and about messages that led to none. Times are monotonic seconds."""
+"""PURE. Facts about turns, and about messages that led to no turn. Times are monotonic seconds."""
 
 import hashlib
 import re
@@ -14,23 +14,23 @@ _TURN_NAME = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")
 
 
 def is_turn_name(text: str) -> bool:
-    """`text` may be a turn's reference (`reference_of`) or its key."""
+    """Whether `text` has the form of a turn's reference (`reference_of`) or of its key."""
     return _TURN_NAME.fullmatch(text) is not None
 
 
 def reference_of(turn: str) -> str:
-    """A short name of a turn: the note of a failed one has it, and each of its log lines."""
+    """The short name of a turn, which the notice of a failed turn and all its log lines show."""
     return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
 def referred(note: str, turn: str) -> str:
-    """`note`, with the turn's name in the log."""
+    """`note` with the turn's short name, by which the log can be searched."""
     return WITH_REFERENCE.format(note, reference_of(turn))
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn began. Its question was accepted at `accepted_at`, in seconds since 1970."""
+    """A turn has begun. `accepted_at`: when its question was accepted, in seconds since 1970."""
 
     at: float
     turn: str
@@ -43,7 +43,10 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """A raw event of the agent. `kind` is what the dialect calls it; `asked` in it: the bot read the task."""
+    """A raw event of the agent.
+
+    `kind`: what the dialect calls it. If `raw` has the key `asked`, the bot has read the task itself.
+    """
 
     at: float
     turn: str
@@ -53,7 +56,9 @@ class AgentEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventHandled:
-    """The machine took an event and is in `state` now; `late` means: dropped."""
+    """The machine has handled an event and is in `state` now. `late`: the event came too late and was
+    dropped.
+    """
 
     at: float
     turn: str
@@ -65,7 +70,7 @@ class EventHandled:
 
 @dataclass(frozen=True, slots=True)
 class AgentAsked:
-    """The question goes to the agent now. Again, where it was not taken."""
+    """The question is being sent to the agent. Repeated if the agent did not take it."""
 
     at: float
     turn: str
@@ -73,7 +78,7 @@ class AgentAsked:
 
 @dataclass(frozen=True, slots=True)
 class AgentHeard:
-    """The first event of the agent in a turn."""
+    """The agent has sent the first event of a turn."""
 
     at: float
     turn: str
@@ -81,7 +86,7 @@ class AgentHeard:
 
 @dataclass(frozen=True, slots=True)
 class AgentLeft:
-    """The agent is listened to no longer in this turn."""
+    """The bot has stopped listening to the agent in this turn."""
 
     at: float
     turn: str
@@ -89,7 +94,9 @@ class AgentLeft:
 
 @dataclass(frozen=True, slots=True)
 class TextShown:
-    """Slack confirmed text that had waited since `since`. `is_late`: it waited for Slack's budget too."""
+    """Slack has confirmed text that had waited since `since`. `is_late`: it also waited for Slack's rate
+    limit.
+    """
 
     at: float
     turn: str
@@ -99,10 +106,10 @@ class TextShown:
 
 @dataclass(frozen=True, slots=True)
 class SlackCalled:
-    """A Web API call returned, or gave up. `args` hold no token.
+    """A call of Slack's Web API has returned or failed. `args` hold no token.
 
-    `took` and `waited` are seconds, the latter for Slack's budget. `fault`: the class of `error`. `attempt`
-    counts from 1; `retry_after` is what Slack asked for, in seconds.
+    `took`: seconds of the call; `waited`: seconds before it, for Slack's rate limit. `fault`: the class of
+    `error`. `attempt`: counts from 1. `retry_after`: seconds that Slack asked to wait.
     """
 
     at: float
@@ -120,7 +127,7 @@ class SlackCalled:
 
 @dataclass(frozen=True, slots=True)
 class DoubtSettled:
-    """It took `took` seconds to find out whether a write without an answer `is_shown`."""
+    """The bot found out after `took` seconds whether a write without an answer is shown (`is_shown`)."""
 
     at: float
     turn: str
@@ -130,13 +137,16 @@ class DoubtSettled:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's; `messages` are as Slack confirmed them.
+    """A turn has ended.
 
-    `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
-    `is_whole`: the reader has all of the answer; None: there was none to be had. `continued`: the task was
-    followed where its stream was lost. `fallbacks`: why the answer was shown in a plainer way, each time.
-    `masked`: how many secrets were taken out of the text of the answer, by kind. `said`: the agent's own
-    words on its failure, which no log may have.
+    - `reason`: never a text of the agent.
+    - `latches`, `late`: from the machine. `messages`: as Slack confirmed them.
+    - `awaiting_task_id`: the task that the asker's next message in this thread answers.
+    - `is_whole`: whether the reader has all of the answer; None if there was no answer.
+    - `continued`: the task was followed after its stream was lost.
+    - `fallbacks`: the reason for each change to a plainer way of showing the answer.
+    - `masked`: how many secrets were masked in the text of the answer, by kind.
+    - `said`: the agent's own words about its failure, which must not be logged.
     """
 
     at: float
@@ -159,9 +169,10 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecorded:
-    """The end of a turn is in the store: once for each accepted question, asked or not.
+    """The end of a turn is in the store. Reported once for each accepted question, even one that was not
+    asked.
 
-    `agent`: its name. `record`: all that is known of the turn.
+    `agent`: the agent's name. `record`: everything known of the turn.
     """
 
     at: float
@@ -172,7 +183,7 @@ class TurnRecorded:
 
 @dataclass(frozen=True, slots=True)
 class FormAnswered:
-    """The turn answers `form`, which another turn asked."""
+    """The turn answers `form`, which an earlier turn asked."""
 
     at: float
     turn: str
@@ -190,7 +201,7 @@ class TurnTakenOver:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSent:
-    """Feedback was taken by `target`, or (not `ok`) is not sent there any more."""
+    """`target` has accepted feedback (`ok`), or it will not be sent there any more (not `ok`)."""
 
     at: float
     turn: str
@@ -200,7 +211,10 @@ class FeedbackSent:
 
 @dataclass(frozen=True, slots=True)
 class QuestionStored:
-    """The store took `took` seconds for a question, or failed. Not `is_new`: it was accepted before."""
+    """The store has accepted a question (`ok`) or failed, after `took` seconds.
+
+    `is_new`: false if the same question was accepted before.
+    """
 
     at: float
     turn: str
@@ -211,7 +225,7 @@ class QuestionStored:
 
 @dataclass(frozen=True, slots=True)
 class MessageIgnored:
-    """A message that the bot leaves alone, and why."""
+    """The bot does not answer a message, for `reason`."""
 
     at: float
     user: str
@@ -227,14 +241,14 @@ class MessageIgnored:
 
 
 Traced: TypeAlias = AgentAsked | AgentLeft | DoubtSettled | TurnRecorded | FormAnswered
-"""Facts that are neither logged nor counted."""
+"""Facts for traces and the audit, which are not logged or counted."""
 Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent | Traced
-"""Facts that say nothing of what was written."""
+"""Facts without any written text."""
 Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored | Measure
 
 
 Observer: TypeAlias = Callable[[Fact], None]
-"""Called with every fact at once. Must not raise and must not block."""
+"""Called with each fact when it happens. Must not raise and must not block."""
 
 
 @runtime_checkable
@@ -242,17 +256,17 @@ class Tracer(Protocol):
     """An observer that makes traces."""
 
     def traceparent(self, turn: str) -> str | None:
-        """The W3C header of that name, for a request of `turn` to the agent."""
+        """The W3C header `traceparent` for a request of `turn` to the agent."""
 
 
 class ToAll:
-    """One observer in place of several."""
+    """Passes facts on to several observers."""
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = list(observers)
 
     def add(self, observer: Observer) -> None:
-        """It gets the facts from now on."""
+        """Add an observer, which gets the facts from now on."""
         self._observers.append(observer)
 
     @property
@@ -264,7 +278,7 @@ class ToAll:
         return any(map(wants_events, self._observers))
 
     def traceparent(self, turn: str) -> str | None:
-        """That of the first observer which has one."""
+        """The header of the first observer that has one."""
         headers = (traceparent_of(each, turn) for each in self._observers)
         return next(filter(None, headers), None)
 
@@ -274,18 +288,18 @@ class ToAll:
 
 
 def wants_details(observer: Observer) -> bool:
-    """Whether `observer` uses `AgentEvent` and `EventHandled`: there are many a second.
+    """Whether `observer` wants `AgentEvent` and `EventHandled`, of which there are many in a second.
 
-    One that does not has an attribute `wants_details` that is false.
+    An observer that does not has the attribute `wants_details`, set to False.
     """
     return bool(getattr(observer, "wants_details", True))
 
 
 def wants_events(observer: Observer) -> bool:
-    """Whether `observer` uses `AgentEvent`: one that wants details, or that has such an attribute."""
+    """Whether `observer` wants `AgentEvent`: if it wants details, or has the attribute `wants_events`."""
     return bool(getattr(observer, "wants_events", wants_details(observer)))
 
 
 def traceparent_of(observer: Observer, turn: str) -> str | None:
-    """The header that `observer` gives; None if it makes no traces."""
+    """The `traceparent` header of `observer`; None if it makes no traces."""
     return observer.traceparent(turn) if isinstance(observer, Tracer) else None

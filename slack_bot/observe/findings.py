@@ -1,11 +1,11 @@
-"""PURE. What a check found, with its remedy."""
+"""PURE. The result of a check of `doctor`, with its remedy."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class DiagnosisState(StrEnum):
-    """How a check ended."""
+    """The result of a check, as `doctor` marks it."""
 
     OK = "ok"
     WARNING = "warning"  # the bot runs, and something of it does not work
@@ -15,7 +15,11 @@ class DiagnosisState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`check` names what was looked at, `text` is a sentence without a secret. `page`: where it is mended."""
+    """The result of one check.
+
+    `check`: what was checked. `text`: a sentence without any secret. `page`: the page of Slack's app settings
+    where the problem can be fixed.
+    """
 
     check: str
     state: DiagnosisState
@@ -25,29 +29,29 @@ class Diagnosis:
 
 
 def ok(check: str, text: str) -> Diagnosis:
-    """All is well."""
+    """A check that found no problem."""
     return Diagnosis(check, DiagnosisState.OK, text)
 
 
 def failed(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosis:
-    """The bot cannot run."""
+    """A check that found a problem with which the bot cannot run."""
     return Diagnosis(check, DiagnosisState.FAILED, text, remedy, page)
 
 
 def warning(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosis:
-    """The bot runs, and something of it does not work."""
+    """A check that found a problem with which the bot runs, but some feature does not work."""
     return Diagnosis(check, DiagnosisState.WARNING, text, remedy, page)
 
 
 def unknown(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosis:
-    """It could not be looked at."""
+    """A check that could not be made."""
     return Diagnosis(check, DiagnosisState.UNKNOWN, text, remedy, page)
 
 
 def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:
-    """A problem in our words: what is wrong, and behind a semicolon or else a colon the remedy.
+    """A failed check from a sentence of ours: the remedy comes after "; ", or else after ": ".
 
-    `otherwise`: the remedy of a problem without one.
+    `otherwise`: the remedy for a sentence without one.
     """
     text, _, remedy = problem.partition("; ") if "; " in problem else problem.partition(": ")
     return failed(check, text, remedy.rstrip(".") or otherwise)

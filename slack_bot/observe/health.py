@@ -1,4 +1,4 @@
-"""PURE. What the parts last said of themselves. A probe reads it, and asks nobody."""
+"""PURE. What the parts of the bot last reported about themselves. A probe only reads it."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ STORE_FAILED = "The store failed: new questions are not taken; see the log."
 
 
 class HealthCheck(StrEnum):
-    """What a probe looks at."""
+    """The checks that a probe reports."""
 
     SLACK = "slack"  # Socket Mode: a connection is alive; HTTP mode: the port is open
     TOKEN = "token"  # Slack takes the bot's token
@@ -18,7 +18,9 @@ class HealthCheck(StrEnum):
 
 
 class Health:
-    """The state of a process. Problems are one sentence each, without a secret: anybody may read them."""
+    """The health of a process. A problem is one sentence without any secret, because everybody may read
+    it.
+    """
 
     def __init__(self) -> None:
         self.connections: Callable[[], int] = lambda: 0  # to Slack that are alive, in Socket Mode
@@ -42,6 +44,6 @@ class Health:
         return self._problems.keys() <= {HealthCheck.AGENT}
 
     def body(self) -> Mapping[str, object]:
-        """For a probe: `{"ready": bool, "checks": {name: "ok" or one sentence}}`."""
+        """The JSON for a probe: `{"ready": bool, "checks": {name: "ok" or one sentence}}`."""
         checks = {str(check): self._problems.get(check, "ok") for check in HealthCheck}
         return {"ready": self.is_ready, "checks": checks}

@@ -1,6 +1,6 @@
-"""Logging: one line an entry, as text or JSON, with the ids of turn, thread and task, and never a token.
+"""Logging: each entry is one line of text or JSON, with the ids of turn, thread and task, and without tokens.
 
-slack_sdk logs whole request headers at debug. Message text is logged at debug only.
+slack_sdk logs whole request headers at debug. The text of messages is logged at debug only.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from ..turn.record import WRONG
 from . import facts
 
 _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
-"""What `extra` may carry, and its name in a line; `thread` itself is logging's own."""
+"""The keys that `extra` may have, and their names in a line; `thread` is a name of logging itself."""
 # an agent or a person may have written them: none may begin a line, move the cursor or turn the text around
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _INDENT = "    "  # of the lines of a traceback: what an exception says is not a line of the log
@@ -33,7 +33,7 @@ log = logging.getLogger("slack_bot.turns")
 
 
 class LogLines(logging.Formatter):
-    """Formats entries, as `json` or `text`, without the exact values of `secrets` and what looks like one.
+    """Formats entries as `json` or `text`, and masks the values of `secrets` and what looks like a secret.
 
     In `text` an entry is one line, and its traceback is indented below it.
     """
@@ -61,7 +61,7 @@ class LogLines(logging.Formatter):
         return "\n".join((line + (f" [{named}]" if named else ""), *rest))
 
     def _without_secrets(self, record: logging.LogRecord) -> tuple[str, str]:
-        """The message and the traceback."""
+        """The message and the traceback, with secrets masked."""
         trace = self.formatException(record.exc_info) if record.exc_info else ""
         return mask_secrets(record.getMessage(), self._secrets), mask_secrets(trace, self._secrets)
 
@@ -71,7 +71,7 @@ def _escaped(text: str) -> str:
 
 
 def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
-    """Log to stderr, in place of whatever was set up before."""
+    """Log to stderr, and replace any earlier setup. `form`: "json" or "text"."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogLines(form, secrets))
     root = logging.getLogger()
@@ -83,13 +83,15 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
 
 
 def log_if_broken(task: asyncio.Task[Any], turn: str | None = None) -> None:
-    """For a task that nobody waits for, when it is done. `turn`: the key of the turn that it is about."""
+    """Log the exception of a task that no code awaits. `turn`: the key of its turn."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a background task broke", exc_info=error, extra={"turn": turn})
 
 
 def _log_end(ended: facts.TurnEnded, extra: Mapping[str, object]) -> None:
-    """What the agent said of its failure is not logged: it may hold words of people. A command shows it."""
+    """Log the end of a turn. The agent's own words on its failure may hold words of people: a command shows
+    them.
+    """
     how = f"{ended.outcome} ({ended.reason})" if ended.reason else ended.outcome
     if ended.outcome not in WRONG:
         log.info("turn ends: %s", how, extra=extra)
@@ -103,14 +105,16 @@ def _log_end(ended: facts.TurnEnded, extra: Mapping[str, object]) -> None:
 
 
 def _without_pieces(value: object) -> object:
-    """A piece of a streamed text is logged by its length: a secret that is cut in two is not recognised."""
+    """The event or action with the length of a streamed text in its place: a secret cut in two is not
+    recognised.
+    """
     if isinstance(value, AnswerText | Narrated | AppendText):
         return replace(value, text=f"<{len(value.text)} characters>")
     return value
 
 
 class LogObserver:
-    """An observer that logs: beginnings and ends of turns at info, the rest at debug."""
+    """Logs the beginnings and ends of turns at info, and other facts at debug."""
 
     def __init__(self) -> None:
         self._threads: dict[str, str] = {}

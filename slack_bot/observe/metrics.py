@@ -125,7 +125,7 @@ class _CallCounts:
 
 
 class Metrics:
-    """Takes facts, as an observer; `scrape` is what `/metrics` answers."""
+    """An observer that counts facts; `scrape` gives the answer of `/metrics`."""
 
     wants_details = False
 
@@ -144,13 +144,13 @@ class Metrics:
         self._loop_lag = instruments.times("loop_lag", "How late the event loop is", _LAGS)
 
     def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """`read` is asked for each scrape. It must not raise."""
+        """Add a gauge. `read` returns its value at each scrape, and must not raise."""
         self._instruments.gauge(name, about, read)
 
     def watch(
         self, load: Callable[[], Mapping[str, int]], unseen_since: Callable[[], float | None], health: Health
     ) -> None:
-        """Read these for each scrape (`Conversations.load`, `Conversations.unseen_since`)."""
+        """Add gauges for these (`Conversations.load`, `Conversations.unseen_since`), which are read at each scrape."""
         self.gauge("running", "Turns that run", lambda: load()["running"])
         self.gauge("waiting", "Questions that wait", lambda: load()["waiting"])
         self.gauge("watched", "Tasks that are watched", lambda: load()["watched"])
@@ -165,7 +165,7 @@ class Metrics:
             self.gauge(f"check_{check}", f"1 if {check} of /readyz is ok", partial(health.is_ok, check))
 
     async def measure_loop(self) -> None:
-        """Look how late the event loop is, again and again."""
+        """Measure again and again how late the event loop runs. Never returns."""
         loop = asyncio.get_running_loop()
         while True:
             due = loop.time() + _LAG_EVERY
@@ -173,7 +173,7 @@ class Metrics:
             self._loop_lag.observe(max(0.0, loop.time() - due))
 
     def scrape(self) -> tuple[str, bytes]:
-        """The content type, and everything as text."""
+        """The content type and the text of all metrics."""
         return CONTENT_TYPE_LATEST, self._instruments.scrape()
 
     def __call__(self, fact: facts.Fact) -> None:

@@ -1,4 +1,4 @@
-"""Says once that Redis does not answer, and once that it does again."""
+"""Logs once that Redis does not answer, and once that it answers again."""
 
 import logging
 
@@ -7,7 +7,7 @@ from ..clock import Clock, system_clock
 _log = logging.getLogger(__name__)
 
 _SETTLED = 5.0
-"""Seconds with answers only after which it is back: one that is too slow now and then is said once."""
+"""Seconds with answers before it counts as back, so that a Redis that is slow now and then is logged once."""
 _AWAY = (
     "Redis does not answer (%s): new questions are not acknowledged meanwhile, and Slack brings them again;"
     " answers under way go on, longer ones in the message that they have, with an even part of Slack's"
@@ -16,7 +16,7 @@ _AWAY = (
 
 
 class Outage:
-    """What the calls of Redis tell, those of the store and those of the rate limiter."""
+    """Receives the results of all calls of Redis, of the store and of the rate limiter."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._now = (clock or system_clock()).monotonic

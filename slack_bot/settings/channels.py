@@ -1,7 +1,7 @@
-"""What may differ from channel to channel.
+"""Settings that may differ from channel to channel.
 
-Weakest first: `[channel]` of the file (`config_file`), `[channels.dm]` in direct messages, `[channels.C...]`,
-and variables (`SLACK_BOT_CHANNEL__BUSY`), which count in every channel.
+From weakest to strongest: `[channel]` of the file (`config_file`), `[channels.dm]` in direct messages,
+`[channels.C...]`, and variables (`SLACK_BOT_CHANNEL__BUSY`), which count in every channel.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,10 +11,10 @@ from ..turn.record import is_direct
 from .models import SettingsSection, Texts, ids_of
 
 ALL, DIRECT = "", "dm"
-"""What the tables of all channels and of all direct messages are called."""
+"""The keys of the tables for all channels and for all direct messages."""
 
 ChannelTables: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""What the file says: of a channel by its id, and by `ALL` and `DIRECT`."""
+"""The settings in the file, by the id of a channel, `ALL` or `DIRECT`."""
 
 
 _PEOPLE = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
@@ -52,24 +52,24 @@ class ChannelSettings(SettingsSection):
 
     @property
     def interrupts(self) -> bool:
-        """A new question of the asker ends the answer that runs."""
+        """Whether a new question of the asker ends the running answer."""
         return self.busy == "interrupt"
 
     @property
     def collects(self) -> bool:
-        """A question is not asked before its asker has written nothing more for a moment."""
+        """Whether a question waits until its asker has paused writing for a moment."""
         return self.busy == "collect"
 
     @property
     def merges(self) -> bool:
-        """What one person asks while an answer runs is asked as one question: not bit by bit."""
+        """Whether the questions of one person during an answer are asked together as one."""
         return self.interrupts or self.collects
 
 
 class ChannelPolicies:
-    """The settings of each channel. `fixed`: what variables say; `read` gives the tables of the file.
+    """The settings of each channel. `fixed`: those set by variables; `read` returns the tables of the file.
 
-    `read` raises SettingsError for a bad file, and so do the functions here that call it.
+    `read` raises SettingsError for a bad file, and so do the methods that call it.
     """
 
     def __init__(self, fixed: ChannelSettings, read: Callable[[], ChannelTables] = dict) -> None:
@@ -77,16 +77,18 @@ class ChannelPolicies:
         self._tables = read()
 
     def of(self, channel: str) -> ChannelSettings:
-        """What counts in `channel` now. A turn keeps what it was given: the file may be read again."""
+        """The settings of `channel` now. A turn keeps the ones it began with, because the file may be read
+        again.
+        """
         counted = dict(self._tables.get(ALL, {}))
         if is_direct(channel):
             counted |= self._tables.get(DIRECT, {})
         return ChannelSettings(**{**counted, **self._tables.get(channel, {}), **self._fixed})
 
     def values(self, name: str) -> set[Any]:
-        """What a setting is in any channel: in all, in direct messages, or in a single one."""
+        """All values that a setting has: in all channels, in direct messages, and in single channels."""
         return {getattr(self.of(channel), name) for channel in ("", "D", *self._tables)}
 
     def reload(self) -> None:
-        """Read the file again. After a SettingsError what counted before still does."""
+        """Read the file again. If that raises SettingsError, the old settings stay."""
         self._tables = self._read()

@@ -1,4 +1,4 @@
-"""The file that `SLACK_BOT_CONFIG` names: TOML with the settings of channels, and nothing else."""
+"""Reads the file that `SLACK_BOT_CONFIG` names: TOML with the settings of channels, and nothing else."""
 
 import re
 import tomllib
@@ -24,7 +24,10 @@ _TABLES = f"the tables are [{_EVERYWHERE}], [{_SINGLE}.{DIRECT}] and, by its id,
 
 
 def read_config(file: str | None) -> ChannelTables:
-    """What `file` says of channels; nothing without one. SettingsError: one line for each problem."""
+    """Read the settings of channels from `file`; {} without a file.
+
+    Raises SettingsError with one line for each problem.
+    """
     if file is None:
         return {}
     try:
@@ -46,7 +49,7 @@ def read_config(file: str | None) -> ChannelTables:
 
 
 def _text_of(file: str) -> str:
-    """Its text. SettingsError where it has no end, as a device, or is larger than any such file can be."""
+    """The text of the file. Raises SettingsError if it is too large, as a device without an end is."""
     with Path(file).open("rb") as opened:
         data = opened.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
@@ -137,7 +140,9 @@ def _unknown(path: str, name: str, value: object) -> str:
 
 
 def _elsewhere(leaf: str, section: str = "") -> str | None:
-    """A secret, a number or a setting of the whole bot stays in the environment."""
+    """What to do with a setting that belongs into the environment: a secret, a number, or one of the whole
+    bot.
+    """
     named = ALIASES.get(leaf.upper())
     paths = [named] if named else [path for path in FIELDS if path[1] == leaf and section in ("", path[0])]
     names = " or ".join(_USUAL.get(path, env_name(path)) for path in paths)

@@ -1,8 +1,8 @@
-"""Environment and files become one frozen tree of settings. The only reader of `os.environ`.
+"""Reads the environment and files into one frozen tree of settings. The only reader of `os.environ`.
 
-Strongest first: environment, a `.env` file, files in `/run/secrets`. An empty value counts as not set.
-pydantic-settings reads the `.env` file; its other sources ignore unknown names, have no alias for a nested
-setting, and do not say which variable a wrong value came from.
+From strongest to weakest: environment, a `.env` file, files in `/run/secrets`. An empty value counts as not
+set. pydantic-settings reads the `.env` file. Its other sources ignore unknown names, have no alias for a
+nested setting, and do not say from which variable a wrong value came.
 """
 
 import base64
@@ -48,7 +48,7 @@ ALIASES = {
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
-"""Checked for quotes only by `_missing`."""
+"""Tokens: only `_missing` checks these for quotes."""
 _QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
 _CLIENT = "agent__client"
 _MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
@@ -67,10 +67,10 @@ _PAIRS = (
     ("langfuse_public_key", "langfuse_secret_key"),
 )
 _STREAM_LIFE = 300.0
-"""Seconds [obs] (facts: Slack 1.6)."""
+"""Seconds after which Slack ends a stream [obs] (facts: Slack 1.6)."""
 
 Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
-"""The variable, and its value."""
+"""By setting: the name of the variable that set it, and the value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
 
@@ -98,7 +98,7 @@ class Settings(models.SettingsSection):
 
 
 def sections() -> Iterator[tuple[str, type[models.SettingsSection]]]:
-    """The name and the model of each section. One within another is named `agent__client`."""
+    """The name and the model of each section. A section inside another one is named `agent__client`."""
     for section, field in Settings.model_fields.items():
         assert isinstance(field.annotation, type)
         yield section, field.annotation
@@ -113,7 +113,7 @@ def _is_section(field: FieldInfo) -> bool:
 
 
 def fields_of(model: type[models.SettingsSection]) -> dict[str, FieldInfo]:
-    """The settings of a section, without those of a section within it."""
+    """The settings of a section, without those of sections inside it."""
     return {leaf: field for leaf, field in model.model_fields.items() if not _is_section(field)}
 
 
@@ -168,7 +168,7 @@ def _lacks_joserfc(agent: models.AgentSettings) -> bool:
 
 
 def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
-    """What is missing for a token, or too much."""
+    """What is missing or too much for a login at the agent."""
     client = agent.client
     names = {leaf: env_name((_CLIENT, leaf)) for leaf in fields_of(models.ClientSettings)}
     proofs = ("secret", "private_key", "assertion_file")
@@ -196,7 +196,7 @@ def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
 
 
 def _proof_contradictions(client: models.ClientSettings, names: Mapping[str, str]) -> Iterator[str]:
-    """What proves who the bot is must be there."""
+    """What is missing as a proof of the bot's identity."""
     if client.grant == "jwt_bearer":
         if client.private_key is None:
             yield f"{names['grant']} is jwt_bearer: set {names['private_key']}, which signs"
@@ -231,10 +231,10 @@ def load(
     *,
     http: bool | None = None,
 ) -> Settings:
-    """Read all sources. `env` replaces the environment; None for a file or directory leaves it out.
+    """Read the settings from all sources.
 
-    `http`: what a run in HTTP mode (True) or Socket Mode needs must be there. Raises SettingsError with one
-    line for each problem, and for each thing missing.
+    `env` replaces the environment; None for a file or directory leaves it out. `http`: also check what HTTP
+    mode (True) or Socket Mode (False) needs. Raises SettingsError with one line for each problem.
     """
     settings, problems, _ = read(env, env_file, secrets_dir, http=http)
     if problems:
@@ -249,8 +249,11 @@ def read(
     *,
     http: bool | None = None,
 ) -> tuple[Settings, list[str], set[SettingPath]]:
-    """As `load`: what can be read, the problems, and the settings that cannot be used: most have their
-    defaults, one may want a library that is not installed. Raises SettingsError if a file cannot be read.
+    """Same as `load`, but returns the problems instead of raising them.
+
+    Returns the settings, one line for each problem, and the settings that cannot be used: most of these have
+    their defaults, others need a library that is not installed. Raises SettingsError if a file cannot be
+    read.
     """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
@@ -273,9 +276,9 @@ def read(
 
 
 def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
-    """The values of `file`, or one sentence for each line that cannot be read. A missing file is empty.
+    """The values in `file`, or one sentence for each line that cannot be read. A missing file is empty.
 
-    Raises SettingsError. A virtual environment called `.env` is ignored.
+    A virtual environment named `.env` is ignored. Raises SettingsError.
     """
     try:
         kind = kind_of(file)
@@ -302,7 +305,7 @@ def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
 
 
 def _unreadable_lines(file: Path) -> Iterator[str]:
-    """pydantic-settings would ignore them, and python-dotenv would log them."""
+    """The lines that pydantic-settings would ignore, and that python-dotenv would log."""
     from dotenv.parser import parse_stream
 
     with file.open(encoding="utf-8") as stream:
@@ -314,7 +317,7 @@ def _unreadable_lines(file: Path) -> Iterator[str]:
 
 
 def _secret_files(directory: Path | None) -> dict[str, str]:
-    """A file a setting, named like its variable: Docker and Kubernetes give secrets so."""
+    """One file for each setting, named like its variable, as Docker and Kubernetes provide secrets."""
     if directory is None:
         return {}
     try:
@@ -336,7 +339,7 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
 
 
 def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problems: list[str]) -> None:
-    """Add one source to the weaker ones. A variable weighs more than its alias."""
+    """Add the values of one source to those of weaker sources. A variable is stronger than its alias."""
     named = ((name.upper(), (value or "").strip()) for name, value in source.items())
     for name, value in sorted(named, key=lambda item: item[0] not in ALIASES):
         path = _VARIABLES.get(name)
@@ -350,7 +353,9 @@ def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problem
 
 
 def _misspelt(names: set[str], given: Given) -> Iterator[str]:
-    """Near misses of an alias that is not set. Else they may belong to another program."""
+    """Report names that nearly equal an alias that is not set. Otherwise they may belong to another
+    program.
+    """
     for name in sorted(names - ALIASES.keys() - _OTHERS):
         meant = nearest(name, ALIASES, _VERY_NEAR) if name.startswith(_WATCHED) else None
         if meant and ALIASES[meant] not in given:
@@ -358,7 +363,9 @@ def _misspelt(names: set[str], given: Given) -> Iterator[str]:
 
 
 def _remedy(name: str) -> str:
-    """What follows `NAME is not a setting`, where it has our prefix: a guess, the sections, or ""."""
+    """The end of the sentence `NAME is not a setting`, for a name with our prefix: a guess, the sections, or
+    "".
+    """
     words, known = name.removeprefix(PREFIX).lower(), [section for section, _ in sections()]
     section, divided, leaf = words.partition("__")
     if inner := next((each for each in known if "__" in each and f"{words}__".startswith(f"{each}__")), ""):
@@ -387,7 +394,10 @@ def _undivided(rest: str) -> str | None:
 
 
 def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str], set[SettingPath]]:
-    """`base`, or the defaults, with what is given and not refused; one line a problem; what is refused."""
+    """Check values, on top of `base` or the defaults.
+
+    Returns the settings without the refused values, one line for each problem, and the refused settings.
+    """
     tree: dict[str, Any] = {} if base is None else base.model_dump(exclude_unset=True)
     for (section, leaf), (_, value) in given.items():
         reduce(lambda part, name: part.setdefault(name, {}), section.split("__"), tree)[leaf] = value
@@ -421,7 +431,7 @@ def _missing(given: Given, http: bool) -> Iterator[str]:
 
 
 def _lines(error: ValidationError, given: Given) -> Iterator[str]:
-    """One line for each refused setting, however many of its items are wrong."""
+    """One line for each refused setting, even if several of its items are wrong."""
     seen: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
         path = _path(problem["loc"])
@@ -432,7 +442,9 @@ def _lines(error: ValidationError, given: Given) -> Iterator[str]:
 
 
 def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
-    """Why `value` is no value of `field`, which the person knows as `name`. `message` is the validator's."""
+    """The line that says why `value` is wrong. `name`: what the person calls the setting; `message`:
+    pydantic's.
+    """
     words = expected(field, message)
     is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
     if not words.startswith("should"):
@@ -441,9 +453,9 @@ def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> st
 
 
 def expected(field: FieldInfo, message: str) -> str:
-    """How a value of `field` should be, in plain words: `should be true or false`.
+    """How a value of `field` should look, in plain words: `should be true or false`.
 
-    `message` is the validator's; it counts where it is our own.
+    `message`: pydantic's error, which is used if it comes from a validator of ours.
     """
     if message.startswith("Value error, "):
         return message.removeprefix("Value error, ")
@@ -463,7 +475,7 @@ def expected(field: FieldInfo, message: str) -> str:
 
 
 def _unit(field: FieldInfo) -> str:
-    """The setting's description begins with its unit."""
+    """The unit, which is the first word of the setting's description."""
     first = (field.description or "").split(" ")[0].rstrip(",")
     return f" of {first.lower()}" if first in ("Seconds", "Hours") else ""
 
@@ -489,10 +501,11 @@ def _has_quotes(value: str) -> bool:
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every secret value, so that none is shown or logged.
+    """All secret values of the settings, so that they can be masked.
 
-    A header's value may be a scheme and a key, and the agent's address may hold a password: these count by
-    themselves too, unless they are short; so does that of the store. An API key may stand in an address.
+    A header's value may be a scheme and a key, and the addresses of the agent, the store and others may hold
+    a password: each such part counts as a secret too, unless it is short. An API key may also appear in an
+    address in its encoded form.
     """
     values = (value_of(settings, path) for path in FIELDS)
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
@@ -507,7 +520,7 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
 
 
 def _logins_of(url: str) -> tuple[str, ...]:
-    """The password in an address, as it stands there, decoded, and with the name as it is sent."""
+    """The password in an address: as written, decoded, and encoded together with the name, as it is sent."""
     try:
         user, password = urlsplit(url).username or "", urlsplit(url).password or ""
     except ValueError:

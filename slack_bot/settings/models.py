@@ -19,7 +19,7 @@ def _http_url(value: str) -> str:
 
 
 def _items(value: object) -> object:
-    """A list in a variable is JSON, or has commas."""
+    """Read a list from a variable: as JSON, or with commas."""
     if not isinstance(value, str):
         return value
     if not value.startswith("["):
@@ -31,7 +31,9 @@ def _items(value: object) -> object:
 
 
 def ids_of(letters: str, wanted: str) -> AfterValidator:
-    """Slack's ids that begin with one of `letters`. `wanted`: what else they should be."""
+    """A validator for Slack ids that begin with one of `letters`. `expected`: what the error says they should
+    be.
+    """
 
     def check(ids: tuple[str, ...]) -> tuple[str, ...]:
         if not all(re.fullmatch(f"[{letters}][A-Z0-9]+", each) for each in ids):
@@ -42,7 +44,9 @@ def ids_of(letters: str, wanted: str) -> AfterValidator:
 
 
 def _secure_url(value: str) -> str:
-    """Secrets go there. A proxy on this machine may bring the TLS."""
+    """Check an address to which secrets are sent. For this machine it may be http, as a local proxy adds the
+    TLS.
+    """
     if not re.match(r"https://[^/\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/|\Z)", value):
         raise ValueError("should be an address that begins with https:// (http:// only to this machine)")
     return value
@@ -199,7 +203,7 @@ class ClientSettings(SettingsSection):
 
     @property
     def fetches_tokens(self) -> bool:
-        """Tokens come from a token endpoint."""
+        """Whether tokens come from a token endpoint."""
         return self.id is not None
 
 
@@ -491,7 +495,7 @@ class StoreSettings(SettingsSection):
 
     @property
     def is_shared(self) -> bool:
-        """Several processes work with it at once."""
+        """Whether several processes can use the store at once."""
         return store_kind(self.url).is_shared
 
 

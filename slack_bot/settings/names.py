@@ -1,16 +1,16 @@
-"""PURE. The names of settings, and which known name one is most like."""
+"""PURE. The names of settings, and how to find the name that was probably meant."""
 
 import difflib
 from collections.abc import Iterable
 from typing import TypeAlias
 
 SettingPath: TypeAlias = tuple[str, str]
-"""Section and name."""
+"""The section and the name of a setting."""
 PREFIX = "SLACK_BOT_"
 
 
 def env_name(path: SettingPath) -> str:
-    """The variable of a setting."""
+    """The environment variable of a setting."""
     return f"{PREFIX}{path[0]}__{path[1]}".upper()
 
 
@@ -20,5 +20,7 @@ def dotted(path: SettingPath) -> str:
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """The one of `known` that is most like `name`, if one is near enough (1: the same)."""
+    """The one of `names` that is most similar to `name`, or None. `cutoff`: the least similarity (1: the
+    same).
+    """
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)

@@ -1,1 +1,1 @@
-"""What is fetched from addresses that an agent named: nobody may be led into the network of the bot."""
+"""Fetches files from addresses that an agent named, without being led into the bot's own network."""

@@ -1,4 +1,4 @@
-"""PURE. Which addresses may be fetched, and which machines may be connected to."""
+"""PURE. Decides which addresses may be fetched, and to which machines the bot may connect."""
 
 import re
 from collections.abc import Collection
@@ -32,7 +32,7 @@ _NOT_GLOBAL = tuple(
 
 @dataclass(frozen=True, slots=True)
 class WebFile:
-    """What was at an address. `media_type`: as its server says, without parameters."""
+    """A file that was fetched. `media_type`: as the server says, without parameters."""
 
     content: bytes
     media_type: str
@@ -40,14 +40,14 @@ class WebFile:
 
 @dataclass(frozen=True, slots=True)
 class NotFetched:
-    """`reason`: a plain sentence without the address, to be shown."""
+    """The failure of a fetch. `reason`: a plain sentence without the address, for the reader."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """An https address. `host`: as a name server knows it; `target`: path and query."""
+    """An https address. `host`: as a name server knows it. `target`: path and query."""
 
     host: str
     port: int
@@ -55,19 +55,19 @@ class WebAddress:
 
     @property
     def place(self) -> str:
-        """Its host, and its port if that is an unusual one."""
+        """The host, with its port if that is not 443."""
         return self.host if self.port == _HTTPS else f"{self.host}:{self.port}"
 
 
 def may_fetch(url: str, allowed: Collection[str]) -> bool:
-    """Whether `read_address` takes it."""
+    """Whether `url` may be fetched, as `read_address` decides."""
     return isinstance(read_address(url, allowed), WebAddress)
 
 
 def read_address(url: str, allowed: Collection[str]) -> WebAddress | str:
-    """`url`, if it may be fetched; else why not, in words that follow "because".
+    """The address in `url` if it may be fetched; else the reason, in words that follow "because".
 
-    `allowed`: hosts (host or host:port); `*.host` is every host below it.
+    `allowed`: hosts, as host or host:port; `*.host` stands for all hosts below it.
     """
     if _UNPRINTED.search(url):
         return LINK_IS_NO_ADDRESS
@@ -98,7 +98,9 @@ def _is_allowed(address: WebAddress, allowed: Collection[str]) -> bool:
 
 
 def redirected(address: WebAddress, location: str, allowed: Collection[str]) -> WebAddress | str:
-    """Where `address` sends on to, if that may be fetched; else why not."""
+    """The address to which `address` redirects, if it may be fetched; else the reason, as in
+    `read_address`.
+    """
     host = f"[{address.host}]" if ":" in address.host else address.host
     try:
         joined = urljoin(f"https://{host}:{address.port}{address.target}", location)
@@ -108,7 +110,7 @@ def redirected(address: WebAddress, location: str, allowed: Collection[str]) -> 
 
 
 def is_public(address: str) -> bool:
-    """Whether the machine at this IP address is one of the internet, not of a network of ours."""
+    """Whether this IP address belongs to a machine on the internet, and not to a private network."""
     try:
         ip = ip_address(address)
     except ValueError:

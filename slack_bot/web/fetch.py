@@ -1,8 +1,8 @@
-"""Fetches what an agent named by its address, if that can harm nobody.
+"""Fetches a file from an address that an agent named, if that can harm no one.
 
-The connection goes to the very machine that was judged: a name that leads elsewhere a moment later changes
-nothing. A proxy of the environment is not used, because it would look the name up again. Nothing of ours goes
-along, neither a token nor a cookie.
+The bot connects to exactly the machine that was checked, so a name that leads elsewhere a moment later
+changes nothing. A proxy of the environment is not used, because it would look the name up again. No token and
+no cookie is sent.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ from .addresses import NotFetched, WebAddress, WebFile, is_public, read_address,
 _log = logging.getLogger(__name__)
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Collection[str]]]
-"""The IP addresses of a host. Raises OSError."""
+"""Returns the IP addresses of a host. Raises OSError."""
 _MOST_MACHINES = 3  # of a host that are tried, where no connection comes about
 _AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
 _PAGE = "text/html"
@@ -58,12 +58,14 @@ class _Refused(Exception):
 
 
 async def fetch_file(settings: WebSettings, url: str, kinds: Collection[str] = ()) -> WebFile | NotFetched:
-    """As `WebFetcher.fetch`, over the network."""
+    """Fetch over the network; see `WebFetcher.fetch`."""
     return await WebFetcher(settings).fetch(url, kinds)
 
 
 class WebFetcher:
-    """Fetches by `settings`. `resolve` and `new_transport` stand for the network."""
+    """Fetches files as the settings allow. `resolve` and `new_transport` replace the network, for replays and
+    tests.
+    """
 
     def __init__(
         self,
@@ -75,9 +77,9 @@ class WebFetcher:
         self._new_transport = new_transport or AsyncHTTPTransport
 
     async def fetch(self, url: str, kinds: Collection[str] = ()) -> WebFile | NotFetched:
-        """What is at `url`. `kinds`: beginnings of the media types that are wanted; none: all but a page.
+        """Fetch the file at `url`. Returns NotFetched for any failure and never raises.
 
-        Never raises for what is there.
+        `kinds`: how the accepted media types begin; if empty, everything but a web page is accepted.
         """
         try:
             async with asyncio.timeout(self._settings.fetch_timeout):
@@ -104,7 +106,9 @@ class WebFetcher:
         raise _Refused(LINK_REDIRECTS_TOO_OFTEN.format(self._settings.max_redirects))
 
     async def _at(self, address: WebAddress, kinds: Collection[str]) -> WebFile | str:
-        """What is there, or where it sends on to. Each has a connection of its own."""
+        """The file at `address`, or the address to which it redirects. Each request has a connection of its
+        own.
+        """
         machines = list(dict.fromkeys(await self._resolve(address.host, address.port)))
         if not machines:
             raise _Refused(LINK_TO_NO_HOST)
@@ -116,7 +120,7 @@ class WebFetcher:
         raise _Refused(LINK_UNREACHABLE)
 
     async def _asked(self, address: WebAddress, machine: str, kinds: Collection[str]) -> WebFile | str:
-        """The certificate must be that of the host, though the machine is named by its IP address."""
+        """Ask one machine by its IP address. Its certificate must still be that of the host."""
         url = URL(scheme="https", host=machine, port=address.port, raw_path=address.target.encode())
         host = f"[{address.place}]" if ":" in address.host else address.place
         extensions = {"sni_hostname": address.host}
@@ -158,7 +162,11 @@ class WebFetcher:
 
 
 def _unpacked(body: bytes, most: int) -> bytes | None:
-    """Some stores send what they keep packed, asked or not. None: it is larger. zlib.error: it is no such."""
+    """Unpack a body: some servers send files compressed, asked or not. None if the content is larger than
+    `most`.
+
+    Raises zlib.error if it is not compressed.
+    """
     unpacking = zlib.decompressobj(_AUTO)
     content = unpacking.decompress(body, most + 1)
     if len(content) <= most and not unpacking.eof:

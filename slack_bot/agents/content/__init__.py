@@ -1,1 +1,1 @@
-"""What the parts and the metadata of messages and artifacts hold."""
+"""Reads the content of messages and artifacts: text, data, files, forms, tables."""

@@ -1,7 +1,7 @@
-"""PURE. Data and files as Markdown, never as JSON.
+"""PURE. Writes data and files as Markdown, never as JSON.
 
-The fields of an object become a list, rows of equal fields a table. What is shown and what is read for it has
-a bound; the text says where something was left out.
+The fields of an object become a list, and rows with the same fields a table. There are limits on what is read
+and shown; the text says where something was left out.
 """
 
 import re
@@ -38,7 +38,7 @@ _WEB = re.compile(r"https?://[^\s<>|()]+\Z")
 
 
 def as_markdown(value: Any) -> str:
-    """Any JSON value as Markdown; "" for an empty one."""
+    """Any JSON value as Markdown; "" for an empty value."""
     if isinstance(value, dict) and (text := _only_text(value)):
         return text
     reading = _Lines()
@@ -53,7 +53,7 @@ def as_markdown(value: Any) -> str:
 
 
 def file_line(file: FileRef) -> str:
-    """One line for a file, linked where it has an address."""
+    """One line for a file, with a link if it has an address."""
     name = _one_line(file.name) or DATA_UNNAMED_FILE
     if file.url and _WEB.match(file.url):
         return f"[{name.replace('[', '(').replace(']', ')')}]({file.url})"
@@ -62,7 +62,7 @@ def file_line(file: FileRef) -> str:
 
 
 class TextBeside:
-    """The text beside data, which may contain it already."""
+    """The text next to some data, to find out whether it already contains the data."""
 
     def __init__(self, text: str) -> None:
         self._text = text if text.strip() else ""
@@ -70,7 +70,7 @@ class TextBeside:
         self._left = _MOST_SOUGHT
 
     def contains(self, value: Any) -> bool:
-        """The text contains all of `value`. False too where the search would take too long."""
+        """Whether the text contains all of `value`. False too if the search would take too long."""
         return bool(self._text) and all(map(self._has, _leaves(value)))
 
     def _has(self, leaf: str) -> bool:
@@ -83,7 +83,7 @@ class TextBeside:
 
 
 def beside(part: Part, text: TextBeside) -> str:
-    """What a part without text adds to `text`, as a paragraph, or ""."""
+    """The paragraph that a part without text adds to `text`, or ""."""
     if part.file is not None:
         return file_line(part.file)
     if not part.has_data or is_machine_data(part):
@@ -92,27 +92,29 @@ def beside(part: Part, text: TextBeside) -> str:
 
 
 def is_machine_data(part: Part) -> bool:
-    """Its type says that it is for a program."""
+    """Whether the media type of the part says that it is for a program."""
     mime = part.metadata.get("mimeType") or part.metadata.get("mediaType")
     return isinstance(mime, str) and bool(_MACHINE_TYPES.match(mime))
 
 
 def _only_text(value: Mapping[str, Any]) -> str:
-    """The text of an object that has one, and nothing else but flags."""
+    """The text of an object that has one text and otherwise only flags; else ""."""
     texts = [value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)]
     others = (each for key, each in value.items() if key not in _TEXT_KEYS)
     return texts[0] if len(texts) == 1 and all(isinstance(each, bool | None) for each in others) else ""
 
 
 class _Lines:
-    """One value, line by line. `is_cut`: it holds more than is read."""
+    """Writes one value, line by line. `is_cut`: the value holds more than was read."""
 
     def __init__(self) -> None:
         self.is_cut = False
         self._left = _MOST_READ
 
     def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
-        """`depth` is the indentation, `level` the nesting: a list in a list is not indented."""
+        """The lines of `value`. `depth`: the indentation; `level`: the nesting. A list in a list is not
+        indented.
+        """
         if depth > _DEEPEST or level > _DEEPEST_LEVEL:
             yield "  " * depth + "- …"
         elif isinstance(value, dict):
@@ -131,7 +133,7 @@ class _Lines:
             yield text
 
     def _entry(self, label: str, value: Any, depth: int, level: int) -> Iterator[str]:
-        """One field or item: on its line if it is short, else below it."""
+        """One field or item: on the line of its label if it is short, else below it."""
         if isinstance(value, str) and value.strip()[:1] in ("{", "["):  # as the arguments of a tool call
             value = from_json(value) or value
         indent = "  " * depth
@@ -151,7 +153,7 @@ class _Lines:
             yield head + f"\n{indent}  ".join((text or "–").split("\n"))
 
     def _rows(self, items: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
-        """`items` if they are rows of one table: objects with the same few plain fields."""
+        """`items` if they are rows of one table (objects with the same few plain fields), else []."""
         first = items[0] if items else None
         if not isinstance(first, dict) or len(items) < 2 or not 1 < len(first) <= _MOST_COLUMNS:
             return []
@@ -178,7 +180,7 @@ class _Lines:
 
 
 def from_json(text: str) -> Any:
-    """The value in a text that is JSON, None where it is none."""
+    """The value in a text that is JSON; None if the text is not JSON."""
     try:
         return read_json(text)
     except (ValueError, RecursionError):
@@ -194,7 +196,9 @@ def _is_plain(value: Any) -> bool:
 
 
 def _scalar(value: Any) -> str:
-    """A value without others in it. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
+    """The text of a single value, "" for objects and lists. Servers on protobuf send 1 as 1.0 (facts: A2A
+    1.4).
+    """
     if value is None or isinstance(value, dict | list):
         return ""
     if isinstance(value, bool):
@@ -205,7 +209,9 @@ def _scalar(value: Any) -> str:
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """All scalars, in any order. No recursion: JSON may be nested deeper than calls may."""
+    """All single values inside `value`, in any order. Without recursion: JSON may be nested deeper than calls
+    may.
+    """
     left = [value]
     while left:
         each = left.pop()

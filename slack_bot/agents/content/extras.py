@@ -1,7 +1,7 @@
-"""PURE. What in data is certainly a table or a chart. All else stays text (`data_markdown`).
+"""PURE. Finds what in data is certainly a table or a chart. Everything else stays text (`data_markdown`).
 
-A table: rows of plain values, as objects with the same keys, or as lists beside their columns. A chart: an
-object that says so, in our words, Chart.js's or Vega-Lite's.
+A table: rows of plain values, as objects with the same keys, or as lists next to their columns. A chart: an
+object that says so in our own format, in Chart.js's or in Vega-Lite's.
 """
 
 import base64
@@ -31,7 +31,7 @@ Row: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
 
 def extra_in(part: Part, text: TextBeside, description: str = "") -> Extra | None:
-    """The extra that `part` is, if it is one. `text` is what stands beside it, which may say it all."""
+    """The extra in `part`; None if there is none, or if `text` next to it already says everything."""
     if part.file is not None:
         return _file(part.file, description)
     if not part.has_data or is_machine_data(part) or text.contains(part.data):
@@ -54,7 +54,7 @@ def _file(ref: FileRef, description: str) -> OutFile | LinkedFile | None:
 
 
 def table_of(data: Any) -> DataTable | None:
-    """The table that `data` is as a whole."""
+    """The table that `data` as a whole is, or None."""
     if isinstance(data, list):
         return _table(data, None, "", least=2)
     if not isinstance(data, dict):
@@ -87,7 +87,7 @@ def _table(rows: Sequence[Any], columns: Any, title: str, *, least: int) -> Data
 
 
 def _columns(columns: Sequence[Any], names: Sequence[str]) -> list[str]:
-    """Empty where one has no name."""
+    """The name of each column; [] if a column has none."""
     found = [
         each
         if isinstance(each, str)
@@ -121,7 +121,9 @@ def _cell(value: Any) -> Cell:
 
 
 def _number(value: Any) -> int | float | None:
-    """None: it is none, or JSON has no way to write it exactly. Servers on protobuf send 1 as 1.0."""
+    """The number, or None if it is none or JSON cannot write it exactly. Servers on protobuf send 1 as
+    1.0.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not abs(value) <= _MOST_EXACT:  # what is not a number is not less either
@@ -133,7 +135,7 @@ def _number(value: Any) -> int | float | None:
 
 
 def chart_of(data: Any) -> Chart | None:
-    """The chart that `data` is as a whole."""
+    """The chart that `data` as a whole is, or None."""
     if not isinstance(data, dict):
         return None
     kind, spec = data.get("type"), object_of(data.get("spec")) or data
@@ -188,7 +190,7 @@ def _points(series: Any) -> list[Any]:
 
 
 def _series(number: int, series: Any, labels: Sequence[str]) -> Series | None:
-    """Its values in the order of `labels`; None where one is missing."""
+    """The values in the order of `labels`; None if one is missing."""
     points: Iterable[Any] = _points(series)
     if all(isinstance(each, dict) for each in points):
         by_label = {_label(each.get("label")): each.get("value") for each in points}
@@ -201,7 +203,7 @@ def _series(number: int, series: Any, labels: Sequence[str]) -> Series | None:
 
 
 def _vega(spec: Mapping[str, Any]) -> Chart | None:
-    """Bar, line, area and arc over rows given with the spec."""
+    """Read Vega-Lite: bar, line, area and arc over rows that the spec itself contains."""
     mark, coding = spec.get("mark"), object_of(spec.get("encoding"))
     rows = object_of(spec.get("data")).get("values")
     kind = _KINDS.get(text_of(object_of(mark).get("type") or mark).lower())

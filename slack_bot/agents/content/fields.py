@@ -1,7 +1,7 @@
-"""PURE. The fields of a form, from a list of them or from a JSON schema.
+"""PURE. Reads the fields of a form from a list of fields, or from a JSON schema.
 
-CAIPE has `field_name`, AgentStack and others `id` or `name`, each with its words for the kinds. What no field
-can take (a file, an object) is left out.
+CAIPE names a field by `field_name`, AgentStack and others by `id` or `name`, and each has its own words for
+the kinds. A file or an object, which no field can take, is left out.
 """
 
 import json
@@ -15,7 +15,7 @@ from ...turn.json_values import object_of, objects_of, text_of
 from .parts import first_text, is_true
 
 RawValues: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""By field and choice: what stands for a choice that is no text."""
+"""By field and choice: the JSON value of a choice that is not a text."""
 
 MOST_FIELDS = 1_000
 _MOST_CHOICES = 5_000  # of a field, that are read
@@ -34,7 +34,10 @@ _NO_FIELDS = frozenset({"file", "object"})
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a form. `raw`: of choices that are no texts; `hidden`: so many more cannot be shown."""
+    """The fields of a form.
+
+    `raw`: the values of choices that are not texts. `hidden`: how many fields cannot be shown.
+    """
 
     fields: tuple[Field, ...] = ()
     raw: RawValues = field(default_factory=dict)
@@ -42,7 +45,7 @@ class Fields:
 
 
 def listed_fields(rows: Any) -> Fields:
-    """From a list of objects, one a field."""
+    """Read a list of objects, one for each field."""
     listed = objects_of(rows)
     found = {each.name: each for each in map(_listed, listed[:MOST_FIELDS]) if each is not None}
     return Fields(tuple(found.values()), hidden=len(listed) - len(found))
@@ -98,7 +101,7 @@ def _choices(offered: Any) -> tuple[Choice, ...]:
 
 
 def default_of(kind: FieldKind, value: Any, choices: tuple[Choice, ...] = ()) -> Value | None:
-    """`value` as the default of such a field; None if it cannot be one."""
+    """`value` as the default of a field of this kind; None if it cannot be one."""
     offered = {each.value for each in choices}
     match kind:
         case FieldKind.TEXT | FieldKind.DATE:
@@ -118,15 +121,15 @@ def default_of(kind: FieldKind, value: Any, choices: tuple[Choice, ...] = ()) ->
 
 
 def schema_of(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """`data`, if it is the schema of an object with properties."""
+    """`data` if it is the JSON schema of an object with properties, else None."""
     is_schema = data.get("type") == "object" and object_of(data.get("properties"))
     return data if is_schema else None
 
 
 def schema_fields(schema: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> Fields:
-    """From the schema of an object. `values`: what is filled in already.
+    """Read the JSON schema of an object. `values`: what is filled in already.
 
-    A server on protobuf does not keep the order of an object; `propertyOrdering` is that of Gemini's schemas.
+    A server on protobuf does not keep the order of an object; `propertyOrdering` of Gemini's schemas has it.
     """
     listed = schema.get("required")
     required = {each for each in listed if isinstance(each, str)} if isinstance(listed, list) else set()
@@ -178,7 +181,9 @@ def _property(name: str, about: Mapping[str, Any], items: Mapping[str, Any]) -> 
 
 
 def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without references to definitions, and without "or null" (as pydantic writes what is optional)."""
+    """The schema without references to definitions, and without "or null", which pydantic writes for optional
+    ones.
+    """
     for _ in range(_DEEPEST):
         place, _, name = text_of(about.get("$ref")).rpartition("/")
         definitions = object_of(schema.get(place.removeprefix("#/"))) if name else {}
@@ -226,14 +231,14 @@ def _first_limit(row: Mapping[str, Any], keys: Iterable[str]) -> float | None:
 
 
 def _limit(value: Any) -> float | None:
-    """A number that is no flag and has a size."""
+    """A number that is not a flag, is finite and not huge; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
         return None
     return float(value) if math.isfinite(value) else None
 
 
 def _text(value: Any) -> str:
-    """A scalar as people read it. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
+    """A single value as people read it. Servers on protobuf send 1 as 1.0 (facts: A2A 1.4)."""
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, dict | list):

@@ -1,8 +1,8 @@
-"""PURE. What an agent asks, in any dialect, and what its answer needs of the question.
+"""PURE. Finds the question that an agent asks, in any dialect, and what the reply to it will need.
 
-There is no standard form (facts: A2A 3): ADK sends the tool call that waits, Strands a list of interrupts,
-LangGraph an artifact with a value, pydantic-ai deferred calls, AgentStack metadata, others fields or a JSON
-schema. What is none of these is asked in words. `replies` writes the answers.
+There is no standard for forms (facts: A2A 3): ADK sends the tool call that waits, Strands a list of
+interrupts, LangGraph an artifact with a value, pydantic-ai deferred calls, AgentStack metadata, others fields
+or a JSON schema. Anything else is a question in words. `replies` writes the replies.
 """
 
 import json
@@ -44,10 +44,10 @@ _NOT_FOR_PEOPLE = re.compile(r"redirect|callback|token|metadata|discovery", re.I
 def question_in(
     parts: tuple[Part, ...], prompt: str = "", told: str = "", metadata: Metadata | None = None
 ) -> Form | None:
-    """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt.
+    """The question in `parts`; None if they ask no more than `prompt`, the text next to them.
 
-    `told`: text that the reader sees already. A tool call that asks only that is not named. `metadata` is
-    that of the message.
+    `shown_text`: text that the reader sees already, so a tool call that only asks the same is not named.
+    `metadata`: of the message.
     """
     prompt = prompt.strip()
     if form := _extended(metadata or {}, prompt) or _adk(parts, prompt):
@@ -64,7 +64,7 @@ def question_in(
 
 
 def _bounded(form: Form) -> Form:
-    """A huge question is answered in words: nobody keeps it for days."""
+    """A huge question is answered in words, because the data for its reply would be stored for days."""
     return form if len(form.reply.data) <= _MOST_REPLY else replace(form, reply=ReplyFormat())
 
 
@@ -74,7 +74,7 @@ def _reply(name: str, data: Any) -> ReplyFormat:
 
 
 def _json(value: Any, indent: int | None = None) -> str:
-    """ "" of what is nested too deep."""
+    """The value as JSON; "" if it is nested too deep."""
     try:
         return json.dumps(value, indent=indent, ensure_ascii=indent is None)
     except RecursionError:
@@ -87,7 +87,9 @@ def _with_fields(form: Form, found: Fields, name: str, **data: Any) -> Form:
 
 
 def _for_program(form: Form) -> Form:
-    """A program reads the answer: words would break it. They are all there is where a field is not shown."""
+    """Mark a form that a program reads: words would break it. Words are accepted only if a field cannot be
+    shown.
+    """
     return replace(form, takes_words=not form.fields or form.hidden_fields > 0)
 
 
@@ -161,7 +163,7 @@ def _waiting(parts: tuple[Part, ...]) -> list[_Waiting]:
 
 
 def _adk(parts: tuple[Part, ...], prompt: str) -> Form | None:
-    """ADK's own requests: to sign in, to confirm calls, to fill in a schema."""
+    """Read ADK's own requests: to sign in, to confirm calls, to fill in a schema."""
     waiting = _waiting(parts)
     for each in waiting:
         if each.name == _CREDENTIAL:  # its arguments hold the agent's own secrets
@@ -190,7 +192,9 @@ def _approval(
 
 
 def _confirmation(asked: list[_Waiting], prompt: str) -> Form:
-    """A payload, which the person may change, takes the place of the arguments."""
+    """Make an approval of the calls. A payload, which the person may change, is shown in place of the
+    arguments.
+    """
     calls: list[ProposedCall] = []
     for each in asked:
         original = object_of(each.args.get("originalFunctionCall"))
@@ -216,7 +220,7 @@ def _auth_uri(args: Mapping[str, Any]) -> str:
 
 
 def _langgraph(parts: tuple[Part, ...], prompt: str) -> Form | None:
-    """Interrupts, each `{id, value}`, of LangChain's middleware or with a schema of the answer."""
+    """Read interrupts, each `{id, value}`, of LangChain's middleware or with a schema of the answer."""
     found = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
     if len(found) != 1:
         return None
@@ -236,7 +240,7 @@ def _is_interrupt(data: Mapping[str, Any]) -> bool:
 
 
 def _hitl(value: Mapping[str, Any], prompt: str) -> Form | None:
-    """`HumanInTheLoopMiddleware` of LangChain."""
+    """Read an interrupt of LangChain's `HumanInTheLoopMiddleware`."""
     requests = objects_of(value.get("action_requests"))
     if not requests:
         return None
@@ -255,7 +259,7 @@ def _hitl(value: Mapping[str, Any], prompt: str) -> Form | None:
 
 
 def _human_interrupt(value: Any, prompt: str) -> Form | None:
-    """`HumanInterrupt` of LangGraph's prebuilt agents, mostly in a list of one."""
+    """Read a `HumanInterrupt` of LangGraph's prebuilt agents, usually in a list with one item."""
     listed = value if isinstance(value, list) else [value]
     request = object_of(listed[0]) if len(listed) == 1 else {}
     action = object_of(request.get("action_request"))
@@ -278,7 +282,9 @@ def _texts(value: Any) -> list[str]:
 
 
 def _pydantic_ai(parts: tuple[Part, ...], prompt: str) -> Form | None:
-    """`DeferredToolRequests` with calls to approve. One that a program must carry out is no such question."""
+    """Read `DeferredToolRequests` with calls to approve. If a program must carry out a call, it is no
+    question.
+    """
     found = [data for part in parts if "approvals" in (data := object_of(part.data))]
     if len(found) != 1 or found[0].get("calls"):
         return None
@@ -299,7 +305,7 @@ def _pydantic_ai(parts: tuple[Part, ...], prompt: str) -> Form | None:
 
 
 def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
-    """The first question with fields or flags in the data parts."""
+    """The first question with fields or flags in the data parts, or None."""
     return next(filter(None, (form_of(object_of(part.data), prompt) for part in parts)), None)
 
 
@@ -346,7 +352,7 @@ def _schema_form(data: Mapping[str, Any], prompt: str) -> Form | None:
 
 
 def _awaited(parts: tuple[Part, ...]) -> Form | None:
-    """A question in words whose answer needs an id. Of several each is a field."""
+    """A question in words whose reply needs an id. If there are several questions, each becomes a field."""
     if waiting := _waiting(parts):
         return _several([(each.id, each.name) for each in waiting], ADK, calls=[each.key for each in waiting])
     for part in parts:
@@ -399,12 +405,14 @@ def _arguments(data: Mapping[str, Any]) -> Any:
 
 
 def _question_alone(arguments: Any) -> str:
-    """The words of a call that asks and does nothing else: its name is for the program. Else ""."""
+    """The words of a call that only asks a question, else "". The name of such a call is for programs."""
     return text_of(arguments.get("question")).strip() if len(object_of(arguments)) == 1 else ""
 
 
 def _questions(part: Part, shown: TextBeside, *, is_only: bool) -> Iterator[str]:
-    """`is_only`: of the calls in the message. One of several is named, so that its answer finds it."""
+    """The questions in a part. `is_only`: the message has one call; with several, each is named for its
+    answer.
+    """
     data = object_of(part.data)
     tool = tool_part(part)
     if is_list_of_tools(part):
@@ -439,7 +447,9 @@ def _named(name: str, details: Any) -> str:
 
 
 def sign_in(form: Form, parts: tuple[Part, ...], metadata: Metadata) -> Form:
-    """`form` as a request to sign in. Its address is taken out of the words: it is not for everybody."""
+    """`form` as a request to sign in. The address is removed from the words, because not everybody may see
+    it.
+    """
     linked = _LINK.search(form.prompt)
     in_text = (linked.group(2) or linked.group(3)) if linked else ""
     data = (part.data for part in parts)

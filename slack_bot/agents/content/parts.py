@@ -1,7 +1,8 @@
-"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls, plans.
+"""PURE. Reads the parts of a message or an artifact: text, thoughts, tool calls, plans.
 
-Text parts are joined with nothing between: chunks are parts (facts: A2A 8.1). A data part is a tool call or
-its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
+Text parts are joined with nothing in between, because chunks are parts (facts: A2A 8.1). A data part is a
+tool call or its result if a type says so: in its metadata, in itself, or in its message or artifact. A name
+proves nothing.
 """
 
 import re
@@ -44,7 +45,7 @@ _TYPE_KEYS = re.compile(r"(?:^|_)(?:type|kind)\Z")
 _NAMES = ("name", "tool_name", "toolName", "tool")
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
 DELTA_TYPE = ".chunk"
-"""How a type ends that says that an event carries a delta."""
+"""How the type of an event ends that carries a delta."""
 _THOUGHTS = frozenset({"thought", "thinking", "reasoning"})
 _THOUGHT = re.compile(r"(?:^|_)(?:is_)?(?:thought|thinking|reasoning)\Z")
 _HANDOFF = re.compile(r"(?:^|_)event_type\Z")
@@ -60,12 +61,12 @@ _FAILURE = re.compile(r"^\s*❌|Tool call failed:")
 
 
 def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
-    """The first text that is not empty among these keys, else ""."""
+    """The first non-empty text under one of these keys, else ""."""
     return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key]), "")
 
 
 def is_true(metadata: Metadata, *keys: str) -> bool:
-    """One of these flags is true, or the word "true"."""
+    """Whether one of these flags is true, or the word "true"."""
     for key in keys:
         value = metadata.get(key)
         if value is True or (isinstance(value, str) and value.lower() == "true"):
@@ -75,7 +76,9 @@ def is_true(metadata: Metadata, *keys: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call (`begins`) or its result. `waits`: for somebody outside. `id` may be ""."""
+    """A tool call (`begins`) or its result. `waits`: it waits for a person or a program outside. `id` may be
+    "".
+    """
 
     name: str
     id: str
@@ -85,7 +88,10 @@ class ToolPart:
 
 
 def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
-    """The call or result that `part` is, if any. `around`: `tool_words` of what holds it."""
+    """The tool call or result in `part`, if any.
+
+    `types`: the types (`tool_words`) that the message or artifact of the part has.
+    """
     data = from_json(part.text) if part.text is not None and around else part.data
     if not isinstance(data, dict):
         return None
@@ -97,19 +103,19 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
 
 
 def handoff_to(metadata: Metadata) -> str:
-    """The agent that speaks from now on, where a message says no more (kagent-openai); else ""."""
+    """The name of the agent that speaks from now on, if a message only says that (kagent-openai); else ""."""
     if not any(value == "agent_handoff" and _HANDOFF.search(key) for key, value in metadata.items()):
         return ""
     return next((text_of(value) for key, value in metadata.items() if _NEW_AGENT.search(key)), "")
 
 
 def is_list_of_tools(part: Part) -> bool:
-    """It lists calls or results: `{"tool_results": [...]}`."""
+    """Whether the part is a list of calls or results: `{"tool_results": [...]}`."""
     return _listed_tools(part) is not None
 
 
 def _listed_tools(part: Part) -> list[ToolPart] | None:
-    """None: it is no such list."""
+    """The calls or results in such a list; None if the part is no such list."""
     data = part.data
     if not isinstance(data, dict) or len(data) != 1:
         return None
@@ -133,24 +139,24 @@ def _tool_of(data: Mapping[str, Any], *, begins: bool, waits: bool = False) -> T
 
 
 def is_thought(metadata: Metadata) -> bool:
-    """The text with this metadata is what the model thinks."""
+    """Whether the text with this metadata is a thought of the model."""
     flags = (value for key, value in metadata.items() if _THOUGHT.search(key))
     says_so = any(value is True or value == "true" for value in flags)
     return says_so or not _THOUGHTS.isdisjoint(_types(metadata))
 
 
 def is_type(value: str) -> bool:
-    """A framework's word for a tool call, its result, a thought or a delta."""
+    """Whether a framework uses this word for a tool call, its result, a thought or a delta."""
     return _normalized(value) in _ALL | _THOUGHTS or value.endswith(DELTA_TYPE)
 
 
 def tool_words(metadata: Metadata | None) -> set[str]:
-    """The types by which all that `metadata` describes is a tool's."""
+    """The types in `metadata` that say that everything it describes belongs to a tool."""
     return _types(metadata) & _ALL if metadata else set()
 
 
 def tool_name(artifact: Artifact) -> str:
-    """What the agent calls the tool."""
+    """The agent's name for the tool."""
     if name := first_text(artifact.metadata, _TOOL_KEYS):
         return name
     if match := _DESCRIBED.search(artifact.description):
@@ -164,13 +170,13 @@ def tool_name(artifact: Artifact) -> str:
 
 
 def tool_failed(artifact: Artifact) -> bool:
-    """The agent says that the tool failed. "error" in a tool's output proves nothing."""
+    """Whether the agent says that the tool failed. The word "error" in a tool's output proves nothing."""
     says_so = _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description)
     return bool(says_so) or text_of(artifact.metadata.get("status")).lower() in _FAILED
 
 
 class ToolCalls:
-    """The calls of a turn. Where the agent gives no ids, the oldest call of a name ends first."""
+    """The tool calls of a turn. If the agent gives no ids, the oldest call of a name ends first."""
 
     def __init__(self) -> None:
         self._begun: Counter[str] = Counter()
@@ -219,7 +225,7 @@ class ToolCalls:
 
 
 def _types(metadata: Metadata, depth: int = _DEEPEST) -> set[str]:
-    """Further down too: `{"shared": {"stream": {"block_type": ..}}}`."""
+    """The types in metadata, also in objects inside it: `{"shared": {"stream": {"block_type": ..}}}`."""
     found = {_normalized(value) for key, value in metadata.items() if _TYPE_KEYS.search(key)}
     if depth:
         for value in metadata.values():
@@ -233,7 +239,7 @@ def _normalized(value: Any) -> str:
 
 
 class Content(NamedTuple):
-    """The parts, sorted. `is_block`: the text begins with data or a file, or stands behind an extra."""
+    """The parts, sorted by kind. `is_block`: the text begins with data or a file, or comes after an extra."""
 
     text: str = ""
     thoughts: str = ""
@@ -243,12 +249,12 @@ class Content(NamedTuple):
 
     @property
     def calls_a_tool(self) -> bool:
-        """A call begins: the text beside it says what for."""
+        """Whether a tool call begins; then the text next to it says what for."""
         return any(tool.begins for tool in self.tools)
 
 
 def extract_answer(artifact: Artifact) -> Content:
-    """What an artifact of the answer holds: what is no text is taken out of it."""
+    """The content of an answer's artifact, with tables, charts and files apart from the text."""
     return extract_content(
         artifact.parts, artifact.metadata, keeps_extras=True, description=artifact.description
     )
@@ -261,8 +267,11 @@ def extract_content(
     keeps_extras: bool = False,
     description: str = "",
 ) -> Content:
-    """What `parts` hold. `metadata` and `description` are those of what holds them. `keeps_extras`: tables,
-    charts and files apart; else all of them are in the text."""
+    """The content of `parts`.
+
+    `metadata`, `description`: of the message or artifact. `keeps_extras`: return tables, charts and files
+    apart; otherwise they become text.
+    """
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
     around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
@@ -313,9 +322,10 @@ def _joined(
 
 
 def last_message(history: Sequence[AgentMessage]) -> str:
-    """The agent's last message, unless it is of an earlier turn: the human's last one follows it.
+    """The text of the agent's last message, or "" if that is of an earlier turn.
 
-    With one question, the order means nothing: some servers list the newest first.
+    It is of an earlier turn if the human's last message comes after it. With one question the order means
+    nothing: some servers list the newest first.
     """
     asked = [at for at, each in enumerate(history) if each.role == "user"]
     since = history[asked[-1] + 1 :] if len(asked) > 1 else history
@@ -325,7 +335,7 @@ def last_message(history: Sequence[AgentMessage]) -> str:
 
 
 def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:
-    """The steps, in their order, of the first data part that lists any; and the title beside them, or ""."""
+    """The steps, in order, of the first data part that lists any, and the title next to them, or ""."""
     plans = (object_of(part.data) for part in parts)
     plan = next((data for data in plans if isinstance(data.get("steps"), list)), {})
     rows = sorted(objects_of(plan.get("steps")), key=_order)

@@ -1,6 +1,6 @@
-"""PURE. A person's answer, as the dialect that asked takes it (facts: A2A 3).
+"""PURE. Writes a person's answer in the format of the dialect that asked (facts: A2A 3).
 
-Words go as the answer to a question in words, never as an approval.
+Words are sent as the answer to a question in words, never as an approval.
 """
 
 import json
@@ -26,7 +26,7 @@ class Reply:
 
 
 def reply_of(question: Question) -> Reply:
-    """What goes to the agent for `question`."""
+    """The content of the message that brings `question` to the agent."""
     if question.form is None:
         return Reply(question.text)
     if question.answer is None:
@@ -35,7 +35,7 @@ def reply_of(question: Question) -> Reply:
 
 
 def reply_in_words(form: Form, words: str) -> Reply:
-    """`words`, as the answer to all that is asked."""
+    """The reply with `words` as the answer to everything that was asked."""
     asked = _Asked(form)
     match form.reply.name:
         case forms.STRANDS:
@@ -50,13 +50,13 @@ def reply_in_words(form: Form, words: str) -> Reply:
 
 
 def reply_to(form: Form, answer: Answer) -> Reply:
-    """What was filled in or decided."""
+    """The reply with what a person filled in or decided."""
     asked = _Asked(form, answer)
     return _WRITERS.get(form.reply.name, _plain)(asked)
 
 
 class _Asked:
-    """A form with what its answer needs of the question, and the answer."""
+    """An answer together with its form and the data that the reply needs of the question."""
 
     def __init__(self, form: Form, answer: Answer | None = None) -> None:
         self.form, self.answer = form, answer or Answer()
@@ -66,8 +66,10 @@ class _Asked:
 
     @property
     def takes_responses(self) -> bool:
-        """Of its function calls. kagent 0.10.4 ends the stream at one, and leaves its task working for ever:
-        it reads words, and decisions of its own (facts: A2A 3).
+        """Whether the agent accepts responses to its function calls.
+
+        kagent 0.10.4 ends the stream at one, and leaves its task working for ever. It reads words, and
+        decisions of its own (facts: A2A 3).
         """
         return not any(call["prefix"] == KAGENT_KEY for call in self.calls)
 
@@ -77,7 +79,7 @@ class _Asked:
 
     @property
     def values(self) -> Json:
-        """As the agent names them, by field."""
+        """The values by field, as the agent names them."""
         given = {**self.answer.values, **self.answer.secrets}
         raw = self.data.get("raw", {})
         found: Json = {}
@@ -115,7 +117,7 @@ def _plain(asked: _Asked) -> Reply:
 
 
 def _values(asked: _Asked) -> Reply:
-    """A program reads the data, a model the text."""
+    """Data for a program, and text for a model."""
     return Reply(asked.lines, ((asked.values, {}),))
 
 
@@ -152,7 +154,7 @@ def _adk_confirmation(asked: _Asked) -> Reply:
 
 
 def _kagent_decision(asked: _Asked) -> Reply:
-    """As its own page writes it: one decision, for all calls that wait."""
+    """kagent's decision, as its own page writes it: one for all calls that wait."""
     decision: Json = {"decision_type": "approve" if asked.approves else "reject"}
     if asked.answer.reason and not asked.approves:
         decision["rejection_reason"] = asked.answer.reason
@@ -199,7 +201,7 @@ def _human_interrupt(asked: _Asked) -> Reply:
 
 
 def _pydantic_ai(asked: _Asked) -> Reply:
-    """`DeferredToolResults`."""
+    """`DeferredToolResults` of pydantic-ai."""
     answer = asked.answer
     if asked.approves:
         edited = {"override_args": json.loads(answer.arguments)} if answer.arguments else {}
@@ -233,7 +235,9 @@ def _caipe(asked: _Asked) -> Reply:
 
 
 def _caipe_interrupt(asked: _Asked) -> Reply:
-    """As its own page writes it: the words, and the call of its graph with the fields filled in."""
+    """CAIPE's resume, as its own page writes it: the words, and the call of its graph with the fields filled
+    in.
+    """
     values = asked.values
     rows = [
         {**row, "value": values[row["field_name"]]} if row.get("field_name") in values else row

@@ -1,7 +1,8 @@
-"""PURE. Where an answer comes from, in the words of several frameworks: addresses that a person can open.
+"""PURE. Finds the sources of an answer, in the formats of several frameworks: addresses that a person can
+open.
 
-AgentStack's citation extension, ADK's grounding metadata, `citations` or `sources` in metadata, and data
-parts of these types. An address is never fetched.
+These are AgentStack's citation extension, ADK's grounding metadata, `citations` or `sources` in metadata, and
+data parts of these types. The bot never fetches these addresses.
 """
 
 import re
@@ -64,12 +65,14 @@ def sources_of(frame: Frame) -> list[Source]:
 
 
 def names_sources(data: Any) -> bool:
-    """A data part that is nothing but a list of sources."""
+    """Whether a data part is only a list of sources."""
     return isinstance(data, dict) and data.get("type") in _LISTS
 
 
 def _find(found: list[Source], around: Metadata, parts: Sequence[Part]) -> None:
-    """Add what they name; of thousands of chunks none names any."""
+    """Add the sources in `metadata` and `parts` to `sources`. It must be fast: of thousands of chunks none
+    has any.
+    """
     if around:
         _find_in_metadata(found, around)
     for part in parts:
@@ -104,7 +107,7 @@ def _listed(rows: Any) -> Iterator[Source]:
 
 
 def is_address(url: str) -> bool:
-    """A person can open it in a browser, and it shows where it leads."""
+    """Whether a person can open the address in a browser and can see where it leads."""
     if len(url) > _LONGEST or not _WEB.match(url):
         return False
     try:
@@ -115,7 +118,7 @@ def is_address(url: str) -> bool:
 
 
 def canonical(url: str) -> str:
-    """The same for addresses that lead to the same page. `url` is an address."""
+    """A form that is the same for all addresses of one page. `url` must be an address."""
     parts = urlsplit(url)
     scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
     place = host if port in (None, _PORTS.get(scheme)) else f"{host}:{port}"

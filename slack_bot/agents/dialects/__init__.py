@@ -1,1 +1,1 @@
-"""How frameworks mark what is answer, narration, tool and plan."""
+"""Dialects: how frameworks mark answer, narration, tools and plans."""

@@ -1,6 +1,6 @@
-"""PURE. Google's ADK, and kagent, which is built on it.
+"""PURE. The dialect of Google's ADK, and of kagent, which is built on it.
 
-An exception's text comes in a working status too, with a code.
+The text of an exception comes in a working status too, with a code.
 """
 
 from dataclasses import replace
@@ -9,7 +9,7 @@ from .dialect import GENERIC
 
 KAGENT_KEY = "kagent_"
 ADK_KEYS = ("adk_", KAGENT_KEY)
-"""Beginnings of metadata keys that no other dialect uses."""
+"""How the metadata keys begin that no other dialect uses."""
 ADK = replace(
     GENERIC,
     name="adk",

@@ -1,6 +1,6 @@
-"""PURE. CAIPE's supervisor (facts: CAIPE 1.3, 2).
+"""PURE. The dialect of CAIPE's supervisor (facts: CAIPE 1.3, 2).
 
-Untagged text may be narration: the final result decides.
+Text without a tag may be narration: the final result decides.
 """
 
 import re
@@ -33,4 +33,4 @@ CAIPE = Dialect(
     is_shown_by_names=True,
 )
 OLD_CAIPE = replace(CAIPE, name="caipe-0.2", live=True, is_shown_by_names=False)
-"""The old supervisor tagged nothing; its names are the same."""
+"""The old supervisor tagged no text; the names of its artifacts are the same."""

@@ -1,7 +1,8 @@
-"""PURE. What a dialect is, how one is recognised, and GENERIC, with which every agent is read first.
+"""PURE. What a dialect is, how one is recognised, and GENERIC, with which every agent is read at first.
 
-A dialect says how a framework marks narration, tools, plans and answers (facts: A2A 8): one module each, all
-of them in `table`. Most agents need none: what they do is learned, and a dialect saves the first attempt.
+A dialect says how a framework marks narration, tools, plans and answers (facts: A2A 8). Each has a module,
+and `table` lists them all. Most agents need none, because the bot learns what they do; a dialect saves the
+first attempt.
 """
 
 import re
@@ -17,7 +18,7 @@ _NEVER = re.compile(r"(?!)")
 
 
 class ArtifactKind(StrEnum):
-    """What an artifact is, before its flags are read. `replay` counts events by the values."""
+    """What an artifact is, before its flags are read. `replay` counts events by these values."""
 
     ANSWER = "artifact"  # its text is the answer
     STREAM = "streaming_result"  # flags decide: answer, narration or untagged
@@ -35,9 +36,10 @@ class ArtifactKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """One framework. The first of `patterns` in an artifact's name gives its kind, else `default`.
+    """How one framework marks its events.
 
-    Marks are read whatever the dialect is, and `scrub` keeps them and `keys`.
+    The first of `patterns` that is found in an artifact's name gives its kind; without one it is `default`.
+    The marks of all dialects are read whatever the agent's dialect is, and `scrub` keeps them and `keys`.
     """
 
     name: str
@@ -87,10 +89,10 @@ GENERIC = Dialect(
 
 
 def detect_dialect(dialects: Iterable[Dialect], frame: Frame, taken_keys: Container[str]) -> Dialect | None:
-    """The first of `dialects` that only `frame` shows, if any.
+    """The first of `dialects` that the frame certainly shows, or None.
 
-    `taken_keys`: the ids, or else names, of artifacts that were read already, as any agent's; the name of
-    such a one proves nothing any more.
+    `taken_keys`: the ids, or else names, of artifacts that were read with GENERIC already. Their names prove
+    nothing any more.
     """
     if isinstance(frame, MessageReply | Unknown):
         return None
@@ -113,7 +115,7 @@ def _is_shown_by_name(dialect: Dialect, frame: Frame, artifact: Artifact) -> boo
 
 
 def _may_be_chunk(dialect: Dialect, frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:
-    """It may be a chunk of another agent's result: those of `dialect` come whole."""
+    """Whether it may be a chunk of another agent's result. Results of `dialect` come in one piece."""
     is_result = kind in (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
     if not is_result or dialect.is_sub_agents(artifact.metadata):
         return False

@@ -1,4 +1,4 @@
-"""PURE. Every dialect, a row each, and what all of them know."""
+"""PURE. All dialects, one row each, and the keys and marks of all of them."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ DIALECTS = (
 )
 BY_NAME = {each.name: each for each in DIALECTS}
 RECOGNISED = tuple(each for each in DIALECTS if each.keys or each.is_shown_by_names)
-"""Those that an event can show."""
+"""The dialects that an event can show."""
 KEYS = tuple(dict.fromkeys(key for each in DIALECTS for key in each.keys))
 ANSWER_MARKS = tuple(dict.fromkeys(mark for each in DIALECTS for mark in each.answer_marks))
 NARRATION_MARKS = tuple(dict.fromkeys(mark for each in DIALECTS for mark in each.narration_marks))
