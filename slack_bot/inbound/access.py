@@ -266,7 +266,7 @@ class BotAccess:
         )
 
 
-def _keep(table: dict[Any, Any], key: object, value: object) -> None:
-    table[key] = value
-    if len(table) > _MOST:
-        del table[next(iter(table))]
+def _keep(memory: dict[Any, Any], key: object, value: object) -> None:
+    memory[key] = value
+    if len(memory) > _MOST:
+        del memory[next(iter(memory))]

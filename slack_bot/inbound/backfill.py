@@ -55,8 +55,9 @@ class Backfill:
         self._store, self._settings, self._clock = store, settings, clock
 
     async def run(self, authorize: Authorize) -> None:
-        """Look at everything written in the last `backfill_hours`. Errors of Slack and of the store are
-        logged.
+        """Look at everything written in the last `backfill_hours`.
+
+        Errors of Slack and of the store are logged.
         """
         if not self._settings.backfill_hours:
             return
@@ -109,8 +110,9 @@ class _Search:
         self.taken = self.read = self.unreadable = 0
 
     async def look(self, todo: dict[ThreadKey, float]) -> None:
-        """Read the first place of `todo` and remove it. Adds the threads of a direct message that have
-        replies.
+        """Read the first place of `todo` and remove it.
+
+        Adds the threads of a direct message that have replies.
         """
         place, known_since = next(iter(todo.items()))
         messages = await self._by.reader.read(place, self._since, self._until)

@@ -146,8 +146,9 @@ def _log_failure(failure: str, error: BotError, press: Press) -> None:
 
 
 class TurnButtons:
-    """The buttons about questions: ask again, stop, stop listening, drop. `hourly` limits how many are
-    asked.
+    """The buttons about questions: ask again, stop, stop listening, drop.
+
+    `hourly` limits how many are asked.
     """
 
     def __init__(self, threads: Threads, hourly: HourlyQuestions) -> None:

@@ -45,8 +45,9 @@ log = logging.getLogger(__name__)
 
 _OVERTAKEN = 60.0  # seconds after a message in which its edit or deletion may come before it
 _LAST_RETRY = "3"
-"""Slack numbers its retries, at most three (facts: Slack 3.3). In Socket Mode, Bolt adds the header of HTTP
-mode.
+"""Slack numbers its retries, at most three (facts: Slack 3.3).
+
+In Socket Mode, Bolt adds the header of HTTP mode.
 """
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _FORM_ONLY = "typed where a form waits for a secret"
@@ -251,8 +252,8 @@ class SlackListeners:
     async def _refusal(
         self, inbound: InboundQuestion, refusal: Refusal | None, *, is_old: bool
     ) -> str | None:
-        """Apply the limits, and notify the asker: of a limit always, of a missing right only after a
-        mention.
+        """Apply the limits, and notify the asker: always of a limit, only after a mention of a missing
+        right.
         """
         question = inbound.question
         gets_notice = not is_old and not question.asker_is_bot

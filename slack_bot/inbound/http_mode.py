@@ -91,8 +91,9 @@ class _Events:
         return await to_aiohttp_response(await self._bolt.async_dispatch(bolt_request))
 
     def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
-        """Whether the head could be Slack's. The SDK raises for a timestamp that is no number, and for
-        non-ASCII text.
+        """Whether the head could be Slack's.
+
+        The SDK raises for a timestamp that is no number, and for non-ASCII text.
         """
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS

@@ -58,8 +58,9 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply without a mention of the bot. `names_others`: it mentions another person, a group or
-    everybody.
+    """A reply without a mention of the bot.
+
+    `names_others`: it mentions another person, a group or everybody.
     """
 
     question: Question
@@ -83,8 +84,9 @@ class MessageChanged:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A message that is not for the bot. `question`: the message as a question, if its author could have
-    meant the bot.
+    """A message that is not for the bot.
+
+    `question`: the message as a question, if its author could have meant the bot.
     """
 
     reason: str
@@ -142,8 +144,8 @@ Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | I
 
 
 def _without_halves(value: Any) -> Any:
-    """A copy without halves of surrogate pairs, as a cut emoji leaves them in JSON: stores and agents refuse
-    these.
+    """A copy without halves of surrogate pairs, which a cut emoji leaves in JSON and no store or agent
+    accepts.
     """
     if isinstance(value, str):
         return value if value.isascii() else _HALF.sub("\ufffd", value)
@@ -175,8 +177,9 @@ class _Event:
         return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
 
     def is_from_bot(self) -> bool:
-        """Whether a bot, a workflow or Slackbot wrote it. An app's message names the bot even if it posts as
-        a user.
+        """Whether a bot, a workflow or Slackbot wrote it.
+
+        An app's message names the bot even if it posts as a user.
         """
         names_bot = self["bot_id"] or self.raw.get("bot_profile")
         names_bot = names_bot or object_of(self.raw.get("user_profile")).get("is_bot")
@@ -262,9 +265,7 @@ def read_asker(body: object) -> Asker:
 
 
 def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
-    """The thread, the user and the `ts` of the streams of an `agent_session_stopped`; None without a
-    thread.
-    """
+    """The thread, the user and the streams' `ts` of an `agent_session_stopped`; None without a thread."""
     event = _event_in(body)
     channel, thread_ts = event["channel"], event["thread_ts"]
     stream_ts = event.raw.get("streaming_message_ts")
@@ -320,20 +321,16 @@ def read_visit(body: object) -> Visit:
 
 
 def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
-    """Read an `app_context_changed`: (workspace, person) and the channels they look at; None without a
-    person.
-    """
+    """Read an `app_context_changed`: (workspace, person) and the channels they look at, or None."""
     event = _event_in(body)
     if not event["user"]:
         return None
     return (event.team, event["user"]), _channels_in(event.raw.get("context"))
 
 
-def _channels_in(context: object) -> tuple[str, ...]:
-    """The channels among the entities of a context; canvases and the like have other ids (facts: Slack
-    14).
-    """
-    values = [text_in(each, "value") for each in objects_of(object_of(context).get("entities"))]
+def _channels_in(app_context: object) -> tuple[str, ...]:
+    """The channels among the entities of a context; canvases have other ids (facts: Slack 14)."""
+    values = [text_in(each, "value") for each in objects_of(object_of(app_context).get("entities"))]
     return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
 
 

@@ -362,8 +362,9 @@ class _Connection:
             self.end_of_use.set_result(why)
 
     async def _handle(self, request: SocketModeRequest) -> None:
-        """Hand the event to Bolt and acknowledge it if Bolt does. Slack sends again what is not
-        acknowledged.
+        """Hand the event to Bolt and acknowledge it if Bolt does.
+
+        Slack sends again what is not acknowledged.
         """
         answer = await run_async_bolt_app(self._bolt, request)
         if answer.status != 200:

@@ -56,8 +56,9 @@ class AgentEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventHandled:
-    """The machine has handled an event and is in `state` now. `late`: the event came too late and was
-    dropped.
+    """The machine has handled an event and is in `state` now.
+
+    `late`: the event came too late and was dropped.
     """
 
     at: float
@@ -94,8 +95,9 @@ class AgentLeft:
 
 @dataclass(frozen=True, slots=True)
 class TextShown:
-    """Slack has confirmed text that had waited since `since`. `is_late`: it also waited for Slack's rate
-    limit.
+    """Slack has confirmed text that had waited since `since`.
+
+    `is_late`: it also waited for Slack's rate limit.
     """
 
     at: float

@@ -18,8 +18,9 @@ class HealthCheck(StrEnum):
 
 
 class Health:
-    """The health of a process. A problem is one sentence without any secret, because everybody may read
-    it.
+    """The health of a process.
+
+    A problem is one sentence without any secret, because everybody may read it.
     """
 
     def __init__(self) -> None:

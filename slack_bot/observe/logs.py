@@ -47,18 +47,18 @@ class LogLines(logging.Formatter):
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         stamp = f"{moment}.{int(record.msecs):03d}Z"
         message, trace = self._without_secrets(record)
-        found = {shown: getattr(record, name, None) for name, shown in _IDS.items()}
-        ids = {shown: str(value) for shown, value in found.items() if value is not None}
+        values = {shown: getattr(record, name, None) for name, shown in _IDS.items()}
+        ids = {shown: str(value) for shown, value in values.items() if value is not None}
         if "turn" in ids:
             ids["ref"] = facts.reference_of(ids["turn"])  # which the note of a failed turn shows
         if self._is_json:
             level, text = record.levelname.lower(), "\n".join(filter(None, (message, trace)))
             entry = {"time": stamp, "level": level, "logger": record.name, "message": text, **ids}
             return json.dumps(entry, ensure_ascii=False)
-        named = " ".join(f"{name}={_escaped(value)}" for name, value in ids.items())
+        ids_text = " ".join(f"{name}={_escaped(value)}" for name, value in ids.items())
         line = f"{stamp} {record.levelname} {record.name}: {_escaped(message)}"
         rest = [_INDENT + _escaped(each) for each in trace.split("\n")] if trace else []
-        return "\n".join((line + (f" [{named}]" if named else ""), *rest))
+        return "\n".join((line + (f" [{ids_text}]" if ids_text else ""), *rest))
 
     def _without_secrets(self, record: logging.LogRecord) -> tuple[str, str]:
         """The message and the traceback, with secrets masked."""
@@ -88,15 +88,16 @@ def log_if_broken(task: asyncio.Task[Any], turn: str | None = None) -> None:
         log.error("a background task broke", exc_info=error, extra={"turn": turn})
 
 
-def _log_end(ended: facts.TurnEnded, extra: Mapping[str, object]) -> None:
-    """Log the end of a turn. The agent's own words on its failure may hold words of people: a command shows
-    them.
+def _log_end(fact: facts.TurnEnded, extra: Mapping[str, object]) -> None:
+    """Log the end of a turn.
+
+    The agent's own words on its failure may hold words of people: a command shows them.
     """
-    how = f"{ended.outcome} ({ended.reason})" if ended.reason else ended.outcome
-    if ended.outcome not in WRONG:
+    how = f"{fact.outcome} ({fact.reason})" if fact.reason else fact.outcome
+    if fact.outcome not in WRONG:
         log.info("turn ends: %s", how, extra=extra)
-    elif ended.said:
-        ref = facts.reference_of(ended.turn)
+    elif fact.said:
+        ref = facts.reference_of(fact.turn)
         log.warning(
             "turn ends: %s; what the agent says of it: slack-bot store show %s", how, ref, extra=extra
         )
@@ -105,9 +106,7 @@ def _log_end(ended: facts.TurnEnded, extra: Mapping[str, object]) -> None:
 
 
 def _without_pieces(value: object) -> object:
-    """The event or action with the length of a streamed text in its place: a secret cut in two is not
-    recognised.
-    """
+    """The length in place of a streamed text, because a secret that is cut in two is not recognised."""
     if isinstance(value, AnswerText | Narrated | AppendText):
         return replace(value, text=f"<{len(value.text)} characters>")
     return value
@@ -137,8 +136,8 @@ class LogObserver:
             case facts.SlackCalled():  # a call that failed is logged as a warning where it failed
                 log.debug("%s: %s in %.2f s", fact.method, fact.error or "ok", fact.took, extra=extra)
             case facts.EventHandled():
-                decided = tuple(map(_without_pieces, fact.actions))
-                log.debug("%s -> %s", _without_pieces(fact.event), decided, extra=extra)
+                actions = tuple(map(_without_pieces, fact.actions))
+                log.debug("%s -> %s", _without_pieces(fact.event), actions, extra=extra)
             case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
             case facts.QuestionStored() | facts.FeedbackSent() | facts.MessageIgnored():

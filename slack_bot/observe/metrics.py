@@ -27,12 +27,12 @@ class _Instruments:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
 
-    def counter(self, name: str, about: str, *labels: str) -> Counter:
-        return Counter(f"slack_bot_{name}", about, labels, registry=self._registry)
+    def counter(self, name: str, about: str, *label_names: str) -> Counter:
+        return Counter(f"slack_bot_{name}", about, label_names, registry=self._registry)
 
-    def times(self, name: str, about: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+    def times(self, name: str, about: str, buckets: tuple[float, ...], *label_names: str) -> Histogram:
         name, about = f"slack_bot_{name}_seconds", f"{about}, in seconds"
-        return Histogram(name, about, labels, buckets=buckets, registry=self._registry)
+        return Histogram(name, about, label_names, buckets=buckets, registry=self._registry)
 
     def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
         Gauge(f"slack_bot_{name}", about, registry=self._registry).set_function(read)
@@ -150,7 +150,7 @@ class Metrics:
     def watch(
         self, load: Callable[[], Mapping[str, int]], unseen_since: Callable[[], float | None], health: Health
     ) -> None:
-        """Add gauges for these (`Conversations.load`, `Conversations.unseen_since`), which are read at each scrape."""
+        """Add gauges for these (of `Conversations`), which are read at each scrape."""
         self.gauge("running", "Turns that run", lambda: load()["running"])
         self.gauge("waiting", "Questions that wait", lambda: load()["waiting"])
         self.gauge("watched", "Tasks that are watched", lambda: load()["watched"])

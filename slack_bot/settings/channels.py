@@ -77,13 +77,11 @@ class ChannelPolicies:
         self._tables = read()
 
     def of(self, channel: str) -> ChannelSettings:
-        """The settings of `channel` now. A turn keeps the ones it began with, because the file may be read
-        again.
-        """
-        counted = dict(self._tables.get(ALL, {}))
+        """The settings of `channel` now. A turn keeps its own, because the file may be read again."""
+        values = dict(self._tables.get(ALL, {}))
         if is_direct(channel):
-            counted |= self._tables.get(DIRECT, {})
-        return ChannelSettings(**{**counted, **self._tables.get(channel, {}), **self._fixed})
+            values |= self._tables.get(DIRECT, {})
+        return ChannelSettings(**{**values, **self._tables.get(channel, {}), **self._fixed})
 
     def values(self, name: str) -> set[Any]:
         """All values that a setting has: in all channels, in direct messages, and in single channels."""

@@ -37,8 +37,8 @@ def read_config(file: str | None) -> ChannelTables:
     except IsADirectoryError:
         raise SettingsError(f"{CONFIG} names {file}, which is a directory; name a file in it") from None
     except (OSError, UnicodeDecodeError):
-        told = f"{CONFIG} names {file}, which cannot be read as text; check its owner, mode and encoding"
-        raise SettingsError(told) from None
+        problem = f"{CONFIG} names {file}, which cannot be read as text; check its owner, mode and encoding"
+        raise SettingsError(problem) from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(_unreadable(file, text, str(error))) from None
     except RecursionError:
@@ -50,8 +50,8 @@ def read_config(file: str | None) -> ChannelTables:
 
 def _text_of(file: str) -> str:
     """The text of the file. Raises SettingsError if it is too large, as a device without an end is."""
-    with Path(file).open("rb") as opened:
-        data = opened.read(_MOST_BYTES + 1)
+    with Path(file).open("rb") as stream:
+        data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise SettingsError(
             f"{CONFIG} names {file}, which is larger than {_MOST_BYTES:,} bytes; name a file of channels"
@@ -62,10 +62,10 @@ def _text_of(file: str) -> str:
 def _unreadable(file: str, text: str, message: str) -> str:
     if text.lstrip()[:1] == "{":
         return f"{file} cannot be read: it looks like JSON, and must be TOML; {_TABLES}"
-    if (found := _PLACE.match(message)) is None:
+    if (match := _PLACE.match(message)) is None:
         return f"{file} cannot be read: {message}"
-    place = f", line {found[2]}," if found[2] else ", at its end,"
-    return f"{file}{place} cannot be read: {found[1]}"
+    place = f", line {match[2]}," if match[2] else ", at its end,"
+    return f"{file}{place} cannot be read: {match[1]}"
 
 
 def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
@@ -140,11 +140,13 @@ def _unknown(path: str, name: str, value: object) -> str:
 
 
 def _elsewhere(leaf: str, section: str = "") -> str | None:
-    """What to do with a setting that belongs into the environment: a secret, a number, or one of the whole
-    bot.
-    """
-    named = ALIASES.get(leaf.upper())
-    paths = [named] if named else [path for path in FIELDS if path[1] == leaf and section in ("", path[0])]
+    """What to do with a setting that belongs into the environment: a secret, a number, or one of the bot."""
+    alias_path = ALIASES.get(leaf.upper())
+    paths = (
+        [alias_path]
+        if alias_path
+        else [path for path in FIELDS if path[1] == leaf and section in ("", path[0])]
+    )
     names = " or ".join(_USUAL.get(path, env_name(path)) for path in paths)
     path = f"{section}.{leaf}" if section else leaf
     return f"{path} does not belong here: set {names} in the environment" if names else None

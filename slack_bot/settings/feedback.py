@@ -10,10 +10,10 @@ _REASONS = ("Wrong", "Incomplete", "Too long", "Hard to understand", "Out of dat
 _MOST_REASONS, _REASON_CHARS = 10, 75  # Slack: options of checkboxes, and their characters
 
 
-def _reasons(given: tuple[str, ...]) -> tuple[str, ...]:
-    if len(given) > _MOST_REASONS or not all(1 <= len(each) <= _REASON_CHARS for each in given):
+def _reasons(reasons: tuple[str, ...]) -> tuple[str, ...]:
+    if len(reasons) > _MOST_REASONS or not all(1 <= len(each) <= _REASON_CHARS for each in reasons):
         raise ValueError(f"should be at most {_MOST_REASONS} reasons, {_REASON_CHARS} characters each")
-    return given
+    return reasons
 
 
 class FeedbackSettings(SettingsSection):

@@ -69,7 +69,7 @@ _PAIRS = (
 _STREAM_LIFE = 300.0
 """Seconds after which Slack ends a stream [obs] (facts: Slack 1.6)."""
 
-Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
+SettingValues: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """By setting: the name of the variable that set it, and the value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
@@ -152,10 +152,10 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
         name = env_name(("traces", "enabled"))
         yield f"{name} is true, and OpenTelemetry is not installed: {how_to_install('otel', 'otel.txt')}"
-    if values["backfill_hours"] > (kept := values["dedupe_hours"]):
+    if values["backfill_hours"] > (dedupe_hours := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
-            f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
+            f" {names['dedupe_hours']} ({dedupe_hours:g}): what was answered would be asked again"
         )
     yield from _login_contradictions(settings.agent)
     if _lacks_joserfc(settings.agent):
@@ -172,20 +172,20 @@ def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
     client = agent.client
     names = {leaf: env_name((_CLIENT, leaf)) for leaf in fields_of(models.ClientSettings)}
     proofs = ("secret", "private_key", "assertion_file")
-    given = [names[each] for each in proofs if getattr(client, each) is not None]
+    proof_names = [names[each] for each in proofs if getattr(client, each) is not None]
     places = [names[each] for each in ("token_url", "issuer") if getattr(client, each) is not None]
     sources = {
         env_name(("agent", "bearer_token")): agent.bearer_token is not None,
         names["token_file"]: client.token_file is not None,
         names["id"]: client.fetches_tokens,
     }
-    if len(several := [name for name, is_set in sources.items() if is_set]) > 1:
-        yield f"{' and '.join(several)} each give a token for the agent: set one of them"
+    if len(token_names := [name for name, is_set in sources.items() if is_set]) > 1:
+        yield f"{' and '.join(token_names)} each give a token for the agent: set one of them"
     if client.certificate is None and client.certificate_key is not None:
         yield f"{names['certificate_key']} is set and {names['certificate']} is not: set both or neither"
     if not client.fetches_tokens:
-        if given or places:
-            yield f"{' and '.join(given + places)} need {names['id']}: set it to the bot's client id"
+        if proof_names or places:
+            yield f"{' and '.join(proof_names + places)} need {names['id']}: set it to the bot's client id"
         return
     if len(places) != 1:
         yield f"{names['id']} needs either {names['token_url']} or {names['issuer']}: set one of them"
@@ -195,21 +195,22 @@ def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
         yield f"{names['id']} is set, and Authlib, which fetches tokens, is not here: {remedy}"
 
 
-def _proof_contradictions(client: models.ClientSettings, names: Mapping[str, str]) -> Iterator[str]:
+def _proof_contradictions(client: models.ClientSettings, variables: Mapping[str, str]) -> Iterator[str]:
     """What is missing as a proof of the bot's identity."""
     if client.grant == "jwt_bearer":
         if client.private_key is None:
-            yield f"{names['grant']} is jwt_bearer: set {names['private_key']}, which signs"
+            yield f"{variables['grant']} is jwt_bearer: set {variables['private_key']}, which signs"
         return
-    wanted = {
+    proofs = {
         "auto": ("secret", "private_key", "assertion_file"),
         "private_key_jwt": ("private_key", "assertion_file"),
         "tls_client_auth": ("certificate",),
     }.get(client.method, ("secret",))
-    if all(getattr(client, each) is None for each in wanted):
-        yield f"{names['id']} is set, and no proof of it: set {' or '.join(names[each] for each in wanted)}"
+    if all(getattr(client, each) is None for each in proofs):
+        remedy = " or ".join(variables[each] for each in proofs)
+        yield f"{variables['id']} is set, and no proof of it: set {remedy}"
     if client.method == "tls_client_auth" and client.certificate_for == "agent":
-        yield f"{names['method']} is tls_client_auth: set {names['certificate_for']} to token or both"
+        yield f"{variables['method']} is tls_client_auth: set {variables['certificate_for']} to token or both"
 
 
 def _lacks_store(settings: Settings) -> bool:
@@ -257,22 +258,22 @@ def read(
     """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
-    given: dict[SettingPath, tuple[str, str]] = {}
+    values: dict[SettingPath, tuple[str, str]] = {}
     sources: list[_Source] = [_secret_files(secrets_dir), from_file, os.environ if env is None else env]
     for source in sources:
-        _collect(source, given, problems)
-    problems += _misspelt({name.upper() for source in sources for name in source}, given)
-    settings, refusals, refused = validated(given)
+        _collect(source, values, problems)
+    problems += _misspelt({name.upper() for source in sources for name in source}, values)
+    settings, refusals, refused = validated(values)
     problems += refusals
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
-        problems += _missing(given, http)
+        problems += _missing(values, http)
     if _lacks_store(settings):
         refused |= {("store", "url")}
     if any(_login_contradictions(settings.agent)):
         refused |= {(_CLIENT, "id")}
     if _lacks_joserfc(settings.agent):
         refused |= {("agent", "card_keys")}
-    return settings, problems, refused | (FIELDS.keys() - given.keys() if unreadable else set())
+    return settings, problems, refused | (FIELDS.keys() - values.keys() if unreadable else set())
 
 
 def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
@@ -338,51 +339,54 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
         ) from None
 
 
-def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problems: list[str]) -> None:
+def _collect(
+    source: _Source, setting_values: dict[SettingPath, tuple[str, str]], problems: list[str]
+) -> None:
     """Add the values of one source to those of weaker sources. A variable is stronger than its alias."""
-    named = ((name.upper(), (value or "").strip()) for name, value in source.items())
-    for name, value in sorted(named, key=lambda item: item[0] not in ALIASES):
+    items = ((name.upper(), (value or "").strip()) for name, value in source.items())
+    for name, value in sorted(items, key=lambda item: item[0] not in ALIASES):
         path = _VARIABLES.get(name)
         if path is not None and value:
             if path not in _TOKENS and _has_quotes(value):
                 value = value[1:-1]
                 problems.append(f"{name} {_QUOTED}")
-            given[path] = name, value
+            setting_values[path] = name, value
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
             problems.append(f"{name} is not a setting{_remedy(name)}")
 
 
-def _misspelt(names: set[str], given: Given) -> Iterator[str]:
-    """Report names that nearly equal an alias that is not set. Otherwise they may belong to another
-    program.
+def _misspelt(variables: set[str], setting_values: SettingValues) -> Iterator[str]:
+    """Report names that nearly equal an alias that is not set.
+
+    Otherwise they may belong to another program.
     """
-    for name in sorted(names - ALIASES.keys() - _OTHERS):
-        meant = nearest(name, ALIASES, _VERY_NEAR) if name.startswith(_WATCHED) else None
-        if meant and ALIASES[meant] not in given:
-            yield f"{name} is not a setting; did you mean {meant}?"
+    for name in sorted(variables - ALIASES.keys() - _OTHERS):
+        alias = nearest(name, ALIASES, _VERY_NEAR) if name.startswith(_WATCHED) else None
+        if alias and ALIASES[alias] not in setting_values:
+            yield f"{name} is not a setting; did you mean {alias}?"
 
 
 def _remedy(name: str) -> str:
-    """The end of the sentence `NAME is not a setting`, for a name with our prefix: a guess, the sections, or
-    "".
-    """
-    words, known = name.removeprefix(PREFIX).lower(), [section for section, _ in sections()]
+    """What follows `NAME is not a setting` for a name with our prefix: a guess, the sections, or ""."""
+    words, section_names = name.removeprefix(PREFIX).lower(), [section for section, _ in sections()]
     section, divided, leaf = words.partition("__")
-    if inner := next((each for each in known if "__" in each and f"{words}__".startswith(f"{each}__")), ""):
+    if inner := next(
+        (each for each in section_names if "__" in each and f"{words}__".startswith(f"{each}__")), ""
+    ):
         section, leaf = inner, words.removeprefix(inner).removeprefix("__")
-    if section in known and not leaf:
-        some = next(path for path in FIELDS if path[0] == section)
-        return f": it is a section; write {env_name(some)} or another setting of it"
+    if section in section_names and not leaf:
+        example = next(path for path in FIELDS if path[0] == section)
+        return f": it is a section; write {env_name(example)} or another setting of it"
     guess = _in_section(section, leaf) if divided else _undivided(section)
-    if guess is None and divided and section not in known:
+    if guess is None and divided and section not in section_names:
         return f"; the sections are {', '.join(each.upper() for each in Settings.model_fields)}"
     return f"; did you mean {guess}?" if guess else ""
 
 
 def _in_section(section: str, leaf: str) -> str | None:
-    meant = nearest(section, [name for name, _ in sections()])
-    if near := nearest(leaf, (name for each, name in FIELDS if each == meant)):
-        return env_name((meant or "", near))
+    likely_section = nearest(section, [name for name, _ in sections()])
+    if near := nearest(leaf, (name for each, name in FIELDS if each == likely_section)):
+        return env_name((likely_section or "", near))
     return next((env_name(path) for path in FIELDS if path[1] == leaf), None)
 
 
@@ -393,32 +397,34 @@ def _undivided(rest: str) -> str | None:
     return full[near] if (near := nearest(rest, full)) else None
 
 
-def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str], set[SettingPath]]:
+def validated(
+    setting_values: SettingValues, base: Settings | None = None
+) -> tuple[Settings, list[str], set[SettingPath]]:
     """Check values, on top of `base` or the defaults.
 
     Returns the settings without the refused values, one line for each problem, and the refused settings.
     """
     tree: dict[str, Any] = {} if base is None else base.model_dump(exclude_unset=True)
-    for (section, leaf), (_, value) in given.items():
+    for (section, leaf), (_, value) in setting_values.items():
         reduce(lambda part, name: part.setdefault(name, {}), section.split("__"), tree)[leaf] = value
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
         refused = {_path(each["loc"]) for each in error.errors()}
-        rest = {path: each for path, each in given.items() if path not in refused}
-        settings, others, more = validated(rest, base)
+        accepted = {path: each for path, each in setting_values.items() if path not in refused}
+        settings, other_lines, more = validated(accepted, base)
         names = set(map(env_name, refused))  # what is in their place contradicts nothing
-        others = [line for line in others if names.isdisjoint(line.split())]
-        return settings, [*_lines(error, given), *others], refused | more
+        other_lines = [line for line in other_lines if names.isdisjoint(line.split())]
+        return settings, [*_lines(error, setting_values), *other_lines], refused | more
     return settings, list(_contradictions(settings)), set()
 
 
-def _missing(given: Given, http: bool) -> Iterator[str]:
+def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
     bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions", "a bot token"
     secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", ""
     app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens", "an app-level token"
     for usual, prefix, page, kind in (bot, secret if http else app):
-        token = str(given[ALIASES[usual]][1]) if ALIASES[usual] in given else ""
+        token = str(setting_values[ALIASES[usual]][1]) if ALIASES[usual] in setting_values else ""
         if not token:
             example = f" ({prefix}...)" if prefix else ""
             yield f"{usual} is not set: copy it from your Slack app's {page}{example}"
@@ -426,24 +432,25 @@ def _missing(given: Given, http: bool) -> Iterator[str]:
             yield f"{usual} {_QUOTED}"
         elif not token.startswith(prefix):
             yield f"{usual} is not {kind}: it must begin with {prefix} (your Slack app's {page})"
-    if ("agent", "url") not in given:
+    if ("agent", "url") not in setting_values:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
 
-def _lines(error: ValidationError, given: Given) -> Iterator[str]:
+def _lines(error: ValidationError, setting_values: SettingValues) -> Iterator[str]:
     """One line for each refused setting, even if several of its items are wrong."""
     seen: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
         path = _path(problem["loc"])
         if path not in seen:
             seen.add(path)
-            name, value = given.get(path, (env_name(path), problem["input"]))
+            name, value = setting_values.get(path, (env_name(path), problem["input"]))
             yield refusal_line(name, FIELDS[path], value, problem["msg"])
 
 
 def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
-    """The line that says why `value` is wrong. `name`: what the person calls the setting; `message`:
-    pydantic's.
+    """The line that says why `value` is wrong.
+
+    `name`: what the person calls the setting; `message`: pydantic's.
     """
     words = expected(field, message)
     is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
@@ -470,8 +477,8 @@ def expected(field: FieldInfo, message: str) -> str:
         int: f"a whole number{_range(field.metadata)}",
         float: f"a finite number{_unit(field)}{_range(field.metadata)}",
     }
-    listed = 'a list of texts: write a,b or ["a","b"]'
-    return f"should be {listed if origin is tuple else kinds.get(field.annotation, 'text')}"
+    list_words = 'a list of texts: write a,b or ["a","b"]'
+    return f"should be {list_words if origin is tuple else kinds.get(field.annotation, 'text')}"
 
 
 def _unit(field: FieldInfo) -> str:
@@ -480,11 +487,11 @@ def _unit(field: FieldInfo) -> str:
     return f" of {first.lower()}" if first in ("Seconds", "Hours") else ""
 
 
-def _range(metadata: Iterable[object]) -> str:
+def _range(constraints: Iterable[object]) -> str:
     bounds = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
     words = [
         f"{words} {getattr(bound, name)}"
-        for bound in metadata
+        for bound in constraints
         for name, words in bounds.items()
         if hasattr(bound, name)
     ]
@@ -508,15 +515,15 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     address in its encoded form.
     """
     values = (value_of(settings, path) for path in FIELDS)
-    found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     if (api_key := settings.agent.client.api_key) is not None:
-        found.append(quote_plus(api_key.get_secret_value()))
+        secrets.append(quote_plus(api_key.get_secret_value()))
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
     urls = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
     logins = [part for url in urls if url for part in _logins_of(url)]
     parts = (part for part in (key, *logins) if len(part) >= _MIN_SECRET)
-    return tuple(dict.fromkeys([*found, *parts]))
+    return tuple(dict.fromkeys([*secrets, *parts]))
 
 
 def _logins_of(url: str) -> tuple[str, ...]:

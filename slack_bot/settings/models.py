@@ -30,14 +30,14 @@ def _items(value: object) -> object:
         raise ValueError('is not a list: write a,b or ["a","b"]') from None
 
 
-def ids_of(letters: str, wanted: str) -> AfterValidator:
+def ids_of(letters: str, expected: str) -> AfterValidator:
     """A validator for Slack ids that begin with one of `letters`. `expected`: what the error says they should
     be.
     """
 
     def check(ids: tuple[str, ...]) -> tuple[str, ...]:
         if not all(re.fullmatch(f"[{letters}][A-Z0-9]+", each) for each in ids):
-            raise ValueError(f"should be {wanted}")
+            raise ValueError(f"should be {expected}")
         return ids
 
     return AfterValidator(check)

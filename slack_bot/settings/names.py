@@ -19,8 +19,9 @@ def dotted(path: SettingPath) -> str:
     return ".".join(path).replace("__", ".")
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """The one of `names` that is most similar to `name`, or None. `cutoff`: the least similarity (1: the
-    same).
+def nearest(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> str | None:
+    """The one of `candidates` that is most similar to `name`, or None.
+
+    `cutoff`: the least similarity (1: the same).
     """
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)
+    return next(iter(difflib.get_close_matches(name, list(candidates), n=1, cutoff=cutoff)), None)

@@ -1,6 +1,4 @@
-"""Records as JSON: one pydantic adapter for each type of record, built once because building takes a
-while.
-"""
+"""Records as JSON. Each type of record has one pydantic adapter, built once because that takes a while."""
 
 from functools import cache
 from typing import Any
@@ -13,9 +11,9 @@ from .collection import Collection, R
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
-def read(collection: Collection[R], stored: str) -> R:
+def read(collection: Collection[R], text: str) -> R:
     """Parse a stored record. Raises ValueError if the JSON does not fit the collection's type."""
-    record: R = _adapter(collection).validate_json(stored)
+    record: R = _adapter(collection).validate_json(text)
     return record
 
 

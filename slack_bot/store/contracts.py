@@ -54,8 +54,8 @@ class TurnStore(Protocol):
         """The `ts` of all messages of the bot's answers in a thread."""
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
-        """Threads with a question accepted since `since`, the newest first; each with the `ts` of its last
-        question.
+        """Threads with a question accepted since `since`, the newest first, each with its last question's
+        `ts`.
         """
 
     async def remove_old(self, now: float) -> None:
@@ -110,9 +110,7 @@ class ReplicaStore(Protocol):
     """
 
     lease: float
-    """Seconds within which `renew` must be called again; 0 if there is only one process, which holds all
-    threads.
-    """
+    """Seconds within which `renew` must be called again; 0 if one process holds all threads."""
 
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
         """Take the lease on the thread of an accepted turn, and return the turn as it is stored now. Atomic.
@@ -141,9 +139,7 @@ class ReplicaStore(Protocol):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the leases of this process are certainly still valid, so that no other one has taken a
-        thread.
-        """
+        """Whether the leases of this process are certainly valid, so that no other one has taken a thread."""
 
     async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
         """Give up the lease on a thread. Turns that have not ended there are left for other processes.
@@ -152,8 +148,9 @@ class ReplicaStore(Protocol):
         """
 
     async def signal(self, signal: Signal) -> bool:
-        """Send a signal to the process that holds the thread now or takes it over. False if no other one
-        holds it.
+        """Send a signal to the process that holds the thread now or takes it over.
+
+        False if no other one holds it.
         """
 
     async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
@@ -203,8 +200,9 @@ class Count:
 
 
 class PersonalData(Protocol):
-    """Reads and erases the data of one person; with `team`, only in that workspace. Methods raise
-    StoreError.
+    """Reads and erases the data of one person; with `team`, only in that workspace.
+
+    Methods raise StoreError.
     """
 
     collections: Sequence[Collection[Any]]
@@ -219,9 +217,7 @@ class PersonalData(Protocol):
         """All records of a collection, in the order of their keys."""
 
     async def count(self, collection: Collection[R]) -> Count:
-        """How many records there are; with their times, if the store knows them without reading the
-        records.
-        """
+        """How many records there are; with their times, if these are known without reading the records."""
 
     async def erase_turns(self, user: str, team: str | None) -> tuple[int, list[str]]:
         """Erase the ended turns of a person. Returns their number, and the keys of turns that still run.

@@ -1,6 +1,4 @@
-"""PURE. What the bot keeps of threads and agents: contexts, open questions, overheard messages, forms,
-facts.
-"""
+"""PURE. What the bot keeps of threads and agents: contexts, overheard messages, forms, learned facts."""
 
 from __future__ import annotations
 
@@ -70,8 +68,8 @@ def _thread_behind(key: Key) -> ThreadKey:
     return ThreadKey(*key[1:4])
 
 
-def _waited_for(key: Key, context: AgentContext) -> Iterable[KeptPerson]:
-    return [KeptPerson(user, _thread_behind(key).team) for user in context.waits if user]
+def _waited_for(key: Key, agent_context: AgentContext) -> Iterable[KeptPerson]:
+    return [KeptPerson(user, _thread_behind(key).team) for user in agent_context.waits if user]
 
 
 CONVERSATIONS = Collection(
@@ -94,10 +92,10 @@ async def conversation(store: CollectionStore, agent: str, thread: ThreadKey) ->
 
 
 async def save_conversation(
-    store: CollectionStore, agent: str, thread: ThreadKey, context: AgentContext, now: float
+    store: CollectionStore, agent: str, thread: ThreadKey, agent_context: AgentContext, now: float
 ) -> None:
     """Replace what is known of a thread with `agent`. Raises StoreError."""
-    await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: context, now)
+    await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: agent_context, now)
 
 
 PROFILES: Collection[dict[str, str]] = Collection("profiles", dict[str, str])
@@ -209,8 +207,9 @@ async def forms_in(store: CollectionStore, thread: ThreadKey) -> list[OpenForm]:
 
 
 async def open_forms_of(store: CollectionStore, user: str, team: str) -> list[OpenForm]:
-    """The forms that `user` was asked to fill in and that are still open, the oldest first. Raises
-    StoreError.
+    """The forms that `user` was asked to fill in and that are still open, the oldest first.
+
+    Raises StoreError.
     """
     forms = await store.of_person(FORMS, KeptPerson(user, team))
     return [form for form in forms if form.is_open and form.user == user]

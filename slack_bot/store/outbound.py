@@ -28,8 +28,9 @@ OUTBOUND = Collection(
 
 
 async def accept_outbound(store: CollectionStore, new: OutboundRecord) -> OutboundRecord:
-    """Store a new message, once (`turn.outbound.accepted`). Returns the record that is stored. Raises
-    StoreError.
+    """Store a new message, once (`turn.outbound.accepted`).
+
+    Returns the record that is stored. Raises StoreError.
     """
     result = await store.change(OUTBOUND, (new.key,), lambda stored: accepted(stored, new), new.accepted_at)
     return result.after or new

@@ -11,8 +11,9 @@ _ROOM = 1_000_000  # bytes: SQLite needs less for any write of ours
 
 
 def make_private(path: Path) -> int:
-    """Create the file if it is missing, and let only the bot's user read it. Returns its inode. Raises
-    OSError.
+    """Create the file if it is missing, and let only the bot's user read it.
+
+    Returns its inode. Raises OSError.
     """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
     if path.stat().st_uid == os.geteuid():
@@ -29,8 +30,9 @@ def inode_of(path: Path) -> int:
 
 
 def unwritable(path: Path) -> str:
-    """Say why writing to an open file fails, and the remedy. No system call knows the reason for all
-    disks.
+    """Say why writing to an open file fails, and the remedy.
+
+    No system call knows the reason for all disks.
     """
     with suppress(OSError):  # the disk may answer nothing at all
         if problem := unusable(path):

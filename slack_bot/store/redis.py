@@ -168,7 +168,7 @@ class RedisStore(RedisCollections, Store):
             keys = await self._redis.zrange(f"{PREFIX}unfinished", 0, -1)
         return await self._turns(keys)
 
-    async def _turns(self, keys: list[str]) -> list[TurnRecord]:
+    async def _turns(self, keys: Sequence[str]) -> list[TurnRecord]:
         async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
             for key in keys:
                 pipeline.hgetall(f"{PREFIX}turn:{key}")
@@ -271,8 +271,9 @@ class RedisStore(RedisCollections, Store):
     def _known(
         self, streams: Mapping[str, list[tuple[str, Mapping[str, str]]]], kinds: AbstractSet[str]
     ) -> Iterator[Signal]:
-        """The signals that this process understands. The others stay in the inbox for the next owner of the
-        thread.
+        """The signals that this process understands.
+
+        The others stay in the inbox for the next owner of the thread.
         """
         for stream, entries in streams.items():
             for entry, fields in entries:

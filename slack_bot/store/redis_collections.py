@@ -142,9 +142,9 @@ def record_key(collection: Collection[Any], key: Key) -> str:
     return f"{PREFIX}record:{collection.name}:{name_of(key)}"
 
 
-def record_of(collection: Collection[R], stored: str | None) -> R | None:
+def record_of(collection: Collection[R], text: str | None) -> R | None:
     """Read a record from a value of Redis. Raises ValueError."""
-    return None if stored is None else read(collection, stored)
+    return None if text is None else read(collection, text)
 
 
 def queue_record(

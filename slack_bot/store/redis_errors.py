@@ -26,8 +26,9 @@ from .redis_format import PREFIX
 RIGHTS = (
     f"~{PREFIX}* +@read +@write +@transaction +@scripting +@connection -@dangerous +time +info +config|get"
 )
-"""The rights that the bot's user needs, in the syntax of ACL SETUSER. INFO and CONFIG GET only show the
-setup.
+"""The rights that the bot's user needs, in the syntax of ACL SETUSER.
+
+INFO and CONFIG GET only show the setup.
 """
 IS_CLUSTER = (
     "it is a node of a Redis Cluster, which moves keys between its nodes",

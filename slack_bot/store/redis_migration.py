@@ -37,34 +37,34 @@ _LEFT_OVER = (
 """Indices of format 1, which are deleted at the end."""
 
 
-def _conversation(name: str, stored: str) -> _Records:
-    context_id, waits, *heard = json.loads(stored)
+def _conversation(name: str, text: str) -> _Records:
+    context_id, waits, *heard = json.loads(text)
     context = {"context_id": context_id, "waits": waits, "heard": heard[0] if heard else []}
     yield tuple(json.loads(name)), json.dumps(context)
 
 
-def _thread(name: str, stored: str) -> _Records:
-    yield tuple(json.loads(name)), stored
+def _thread(name: str, text: str) -> _Records:
+    yield tuple(json.loads(name)), text
 
 
-def _named(name: str, stored: str) -> _Records:
-    yield (name,), stored
+def _named(name: str, text: str) -> _Records:
+    yield (name,), text
 
 
-def _profile(name: str, stored: Mapping[str, str]) -> _Records:
-    yield (name,), json.dumps(stored)
+def _profile(name: str, fields: Mapping[str, str]) -> _Records:
+    yield (name,), json.dumps(fields)
 
 
-def _feedback(name: str, stored: Mapping[str, str]) -> _Records:
-    for user, text in stored.items():
+def _feedback(name: str, fields: Mapping[str, str]) -> _Records:
+    for user, text in fields.items():
         if text.startswith("["):  # the oldest wrote the value and its time alone
             value, at = json.loads(text)
             text = json.dumps({"turn": name, "user": user, "value": value, "at": at})
         yield (name, user), text
 
 
-def _overheard(name: str, stored: list[str]) -> _Records:
-    for text in stored:
+def _overheard(name: str, texts: list[str]) -> _Records:
+    for text in texts:
         yield (*json.loads(name), json.loads(text)["ts"]), text
 
 
@@ -122,12 +122,13 @@ async def migrate(store: RedisCollections, now: float) -> None:
 
 
 def _moving(
-    store: RedisCollections, collection: Collection[Any], key: str, kind: tuple[str, Any, Any], now: float
+    store: RedisCollections, collection: Collection[Any], key: str, reading: tuple[str, Any, Any], now: float
 ) -> Callable[[Any], Awaitable[None]]:
-    """A function that moves one key, for a transaction that watches it. The records expire when the key would
-    have.
+    """A function that moves one key, for a transaction that watches it.
+
+    The records expire when the key would have.
     """
-    prefix, read, records = kind
+    prefix, read, records = reading
 
     async def move(pipeline: Any) -> None:
         stored, milliseconds = await read(pipeline, key), await pipeline.pttl(key)

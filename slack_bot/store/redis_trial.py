@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -69,8 +69,9 @@ class RedisTrial(RedisCalls):
         return settings | await self._if_allowed(self._redis.config_get(*RISKS))
 
     async def _if_allowed(self, reply: Awaitable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Await `work`; {} if Redis refuses it. Hosted ones forbid CONFIG, and a user may lack the right to
-        INFO.
+        """Await `work`; {} if Redis refuses it.
+
+        Hosted ones forbid CONFIG, and a user may lack the right to INFO.
         """
         try:
             return dict(await self.attempt(reply))
@@ -85,8 +86,9 @@ class RedisTrial(RedisCalls):
             return await reply
 
     async def try_everything(self) -> None:
-        """Run all commands and the whole script. Raises StoreError, which names all rights that the user
-        lacks.
+        """Run all commands and the whole script.
+
+        Raises StoreError, which names all rights that the user lacks.
         """
         prefix = f"{trial_prefix()}:"
         try:
@@ -96,7 +98,7 @@ class RedisTrial(RedisCalls):
             names = [f"{prefix}{name}" for name in (*_KINDS, *_OF_A_TURN)]
             await self._if_allowed(self._delete(names))
 
-    async def _delete(self, keys: list[str]) -> Mapping[str, Any]:
+    async def _delete(self, keys: Sequence[str]) -> Mapping[str, Any]:
         return {"deleted": await self._redis.delete(*keys)}
 
     async def _try_commands(self, prefix: str) -> None:
@@ -151,8 +153,9 @@ def trial_prefix() -> str:
 
 @asynccontextmanager
 async def redis_trial(url: str, patience: float) -> AsyncIterator[RedisTrial]:
-    """A client for a trial. `patience`: seconds for each step. Raises SettingsError if the address cannot be
-    read.
+    """A client for a trial.
+
+    `patience`: seconds for each step. Raises SettingsError if the address cannot be read.
     """
     redis = connect(url)
     try:

@@ -8,8 +8,9 @@ from .contracts import ReplicaStore, Signal, TurnStore
 
 
 class SoleProcess(TurnStore, ReplicaStore):
-    """Implements `ReplicaStore` for one process. The first call of `left` returns what an earlier process
-    left.
+    """Implements `ReplicaStore` for one process.
+
+    The first call of `left` returns what an earlier process left.
     """
 
     lease = 0.0

@@ -31,8 +31,9 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _KEYS_AT_ONCE = 100
-"""Keys removed at once. SQLite copies each page that it changes to its journal: few keys need little free
-space.
+"""Keys removed at once.
+
+SQLite copies each page that it changes to its journal: few keys need little free space.
 """
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 

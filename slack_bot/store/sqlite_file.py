@@ -42,8 +42,9 @@ _T = TypeVar("_T")
 
 
 class SqliteFile:
-    """The base of all parts of a `SqliteStore`. `lock`: the descriptor of the lock file, closed with the
-    store.
+    """The base of all parts of a `SqliteStore`.
+
+    `lock`: the descriptor of the lock file, closed with the store.
     """
 
     def __init__(self, path: Path, lock: int | None) -> None:

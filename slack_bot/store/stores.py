@@ -65,8 +65,9 @@ class OpenableAdmin(StoreAdmin, Protocol):
 
 
 class StoreOpener(Protocol):
-    """What the module of a store has as `OPENER`. Methods raise SettingsError for a bad address, else
-    StoreError.
+    """What the module of a store has as `OPENER`.
+
+    Methods raise SettingsError for a bad address, else StoreError.
     """
 
     def place(self, url: str) -> str:
@@ -86,8 +87,9 @@ class StoreOpener(Protocol):
 
 
 def opener_of(url: str) -> StoreOpener:
-    """The opener for the kind of store that `url` names. Raises ImportError if its library is not
-    installed.
+    """The opener for the kind of store that `url` names.
+
+    Raises ImportError if its library is not installed.
     """
     opener: StoreOpener = import_module(f".{store_kind(url).module}", __package__).OPENER
     return opener
@@ -99,8 +101,9 @@ async def open_store(options: StoreOptions, calls: Calls) -> Store:
 
 
 async def check_store(options: StoreOptions) -> None:
-    """Raise SettingsError or StoreError if the store cannot be used. Changes nothing and waits for no
-    lock.
+    """Raise SettingsError or StoreError if the store cannot be used.
+
+    Changes nothing and waits for no lock.
     """
     if not store_kind(options.url).is_lost:
         with suppress(StoreMissing, StoreOutdated):  # the start makes it, or brings it up to date

@@ -90,23 +90,21 @@ def read_address(url: str, allowed: Collection[str]) -> WebAddress | str:
 
 
 def _is_allowed(address: WebAddress, allowed: Collection[str]) -> bool:
-    known = {each.lower().removesuffix(f":{_HTTPS}") for each in allowed}
-    if address.place in known:
+    names = {each.lower().removesuffix(f":{_HTTPS}") for each in allowed}
+    if address.place in names:
         return True
-    _, *above = address.place.split(".")
-    return any("*." + ".".join(above[at:]) in known for at in range(len(above)))
+    _, *domain = address.place.split(".")
+    return any("*." + ".".join(domain[at:]) in names for at in range(len(domain)))
 
 
 def redirected(address: WebAddress, location: str, allowed: Collection[str]) -> WebAddress | str:
-    """The address to which `address` redirects, if it may be fetched; else the reason, as in
-    `read_address`.
-    """
+    """The address to which `address` redirects, if it may be fetched; else the reason (`read_address`)."""
     host = f"[{address.host}]" if ":" in address.host else address.host
     try:
-        joined = urljoin(f"https://{host}:{address.port}{address.target}", location)
+        url = urljoin(f"https://{host}:{address.port}{address.target}", location)
     except ValueError:
         return LINK_IS_NO_ADDRESS
-    return read_address(joined, allowed)
+    return read_address(url, allowed)
 
 
 def is_public(address: str) -> bool:

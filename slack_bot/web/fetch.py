@@ -63,8 +63,9 @@ async def fetch_file(settings: WebSettings, url: str, kinds: Collection[str] = (
 
 
 class WebFetcher:
-    """Fetches files as the settings allow. `resolve` and `new_transport` replace the network, for replays and
-    tests.
+    """Fetches files as the settings allow.
+
+    `resolve` and `new_transport` replace the network, for replays and tests.
     """
 
     def __init__(
@@ -84,8 +85,8 @@ class WebFetcher:
         try:
             async with asyncio.timeout(self._settings.fetch_timeout):
                 return await self._follow(url, kinds)
-        except _Refused as refused:
-            reason = str(refused)
+        except _Refused as refusal:
+            reason = str(refusal)
         except TimeoutError:
             reason = LINK_LATE.format(self._settings.fetch_timeout)
         except (HTTPError, InvalidURL, OSError, zlib.error) as error:
@@ -99,15 +100,16 @@ class WebFetcher:
         for _ in range(self._settings.max_redirects + 1):
             if isinstance(address, str):
                 raise _Refused(address)
-            found = await self._at(address, kinds)
-            if isinstance(found, WebFile):
-                return found
-            address = redirected(address, found, allowed)
+            result = await self._at(address, kinds)
+            if isinstance(result, WebFile):
+                return result
+            address = redirected(address, result, allowed)
         raise _Refused(LINK_REDIRECTS_TOO_OFTEN.format(self._settings.max_redirects))
 
     async def _at(self, address: WebAddress, kinds: Collection[str]) -> WebFile | str:
-        """The file at `address`, or the address to which it redirects. Each request has a connection of its
-        own.
+        """The file at `address`, or the address to which it redirects.
+
+        Each request has a connection of its own.
         """
         machines = list(dict.fromkeys(await self._resolve(address.host, address.port)))
         if not machines:
@@ -142,8 +144,8 @@ class WebFetcher:
             raise _Refused(LINK_OF_OTHER_KIND.format(media_type or LINK_OF_NO_KIND))
         most = self._settings.max_bytes
         too_large = _Refused(LINK_TOO_LARGE.format(most))
-        announced = response.headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > most:
+        declared_size = response.headers.get("content-length", "")
+        if declared_size.isdigit() and int(declared_size) > most:
             raise too_large
         body = bytearray()
         async for piece in response.stream:  # type: ignore[union-attr]  # a transport's is asynchronous
@@ -167,14 +169,14 @@ def _unpacked(body: bytes, most: int) -> bytes | None:
 
     Raises zlib.error if it is not compressed.
     """
-    unpacking = zlib.decompressobj(_AUTO)
-    content = unpacking.decompress(body, most + 1)
-    if len(content) <= most and not unpacking.eof:
+    decompressor = zlib.decompressobj(_AUTO)
+    content = decompressor.decompress(body, most + 1)
+    if len(content) <= most and not decompressor.eof:
         raise zlib.error("cut off")
     return content if len(content) <= most else None
 
 
 async def _resolved(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(where[0]) for *_, where in found]
+    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(where[0]) for *_, where in addresses]

@@ -41,11 +41,11 @@ def as_markdown(value: Any) -> str:
     """Any JSON value as Markdown; "" for an empty value."""
     if isinstance(value, dict) and (text := _only_text(value)):
         return text
-    reading = _Lines()
-    coming = reading.lines(value, 0)
-    lines = list(islice(coming, _MOST_LINES))
-    more = sum(1 for _ in coming)
-    if reading.is_cut:
+    writer = _Lines()
+    all_lines = writer.lines(value, 0)
+    lines = list(islice(all_lines, _MOST_LINES))
+    more = sum(1 for _ in all_lines)
+    if writer.is_cut:
         lines.append(DATA_MORE_LINES_AND_CUT.format(more) if more else DATA_CUT)
     elif more:
         lines.append(DATA_MORE_LINES.format(more))
@@ -74,21 +74,21 @@ class TextBeside:
         return bool(self._text) and all(map(self._has, _leaves(value)))
 
     def _has(self, leaf: str) -> bool:
-        found = self._found.get(leaf)
-        if found is None and self._left > 0:
+        is_there = self._found.get(leaf)
+        if is_there is None and self._left > 0:
             at = self._text.find(leaf)
             self._left -= at if at >= 0 else len(self._text)
-            found = self._found[leaf] = at >= 0
-        return found is True
+            is_there = self._found[leaf] = at >= 0
+        return is_there is True
 
 
-def beside(part: Part, text: TextBeside) -> str:
-    """The paragraph that a part without text adds to `text`, or ""."""
+def beside(part: Part, text_beside: TextBeside) -> str:
+    """The paragraph that a part without text adds to `text_beside`, or ""."""
     if part.file is not None:
         return file_line(part.file)
     if not part.has_data or is_machine_data(part):
         return ""
-    return "" if text.contains(part.data) else as_markdown(part.data)
+    return "" if text_beside.contains(part.data) else as_markdown(part.data)
 
 
 def is_machine_data(part: Part) -> bool:
@@ -112,8 +112,9 @@ class _Lines:
         self._left = _MOST_READ
 
     def lines(self, value: Any, depth: int, level: int = 0) -> Iterator[str]:
-        """The lines of `value`. `depth`: the indentation; `level`: the nesting. A list in a list is not
-        indented.
+        """The lines of `value`.
+
+        `depth`: the indentation; `level`: the nesting. A list in a list is not indented.
         """
         if depth > _DEEPEST or level > _DEEPEST_LEVEL:
             yield "  " * depth + "- …"
@@ -139,9 +140,9 @@ class _Lines:
         indent = "  " * depth
         head = f"{indent}- {label}"
         if isinstance(value, list) and value and all(map(_is_plain, value[:_MOST_IN_LINE])):
-            shown = [_scalar(each) for each in self._read(value[:_MOST_IN_LINE])]
-            hidden = len(value) - len(shown)
-            yield head + ", ".join([*shown, *([DATA_MORE_ITEMS.format(hidden)] if hidden else [])])
+            texts = [_scalar(each) for each in self._read(value[:_MOST_IN_LINE])]
+            more = len(value) - len(texts)
+            yield head + ", ".join([*texts, *([DATA_MORE_ITEMS.format(more)] if more else [])])
         elif isinstance(value, dict | list) and value:
             if label:
                 yield head.rstrip()
@@ -170,8 +171,8 @@ class _Lines:
         for row in self._read(rows):
             yield _row([_scalar(value) for value in row.values()])
 
-    def _read(self, values: Iterable[T]) -> Iterator[T]:
-        for each in values:
+    def _read(self, items: Iterable[T]) -> Iterator[T]:
+        for each in items:
             if self._left <= 0:
                 self.is_cut = True
                 return
@@ -196,8 +197,9 @@ def _is_plain(value: Any) -> bool:
 
 
 def _scalar(value: Any) -> str:
-    """The text of a single value, "" for objects and lists. Servers on protobuf send 1 as 1.0 (facts: A2A
-    1.4).
+    """The text of a single value, "" for objects and lists.
+
+    Servers on protobuf send 1 as 1.0 (facts: A2A 1.4).
     """
     if value is None or isinstance(value, dict | list):
         return ""
@@ -209,14 +211,15 @@ def _scalar(value: Any) -> str:
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """All single values inside `value`, in any order. Without recursion: JSON may be nested deeper than calls
-    may.
+    """All single values inside `value`, in any order.
+
+    Without recursion: JSON may be nested deeper than calls may.
     """
-    left = [value]
-    while left:
-        each = left.pop()
+    pending = [value]
+    while pending:
+        each = pending.pop()
         if isinstance(each, dict | list):
-            left.extend(each.values() if isinstance(each, dict) else each)
+            pending.extend(each.values() if isinstance(each, dict) else each)
         elif text := _scalar(each):
             yield text
 

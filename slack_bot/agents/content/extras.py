@@ -30,11 +30,11 @@ _KIND_KEYS = ("chart_type", "chartType", "kind", "chart", "mark")
 Row: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
 
-def extra_in(part: Part, text: TextBeside, description: str = "") -> Extra | None:
-    """The extra in `part`; None if there is none, or if `text` next to it already says everything."""
+def extra_in(part: Part, text_beside: TextBeside, description: str = "") -> Extra | None:
+    """The extra in `part`; None if there is none, or if `text_beside` already says everything."""
     if part.file is not None:
         return _file(part.file, description)
-    if not part.has_data or is_machine_data(part) or text.contains(part.data):
+    if not part.has_data or is_machine_data(part) or text_beside.contains(part.data):
         return None
     return chart_of(part.data) or table_of(part.data)
 
@@ -82,19 +82,19 @@ def _table(rows: Sequence[Any], columns: Any, title: str, *, least: int) -> Data
     if not 1 <= len(keys) <= _MOST_COLUMNS or len(keys) * len(rows) > _MOST_CELLS or not all(labels):
         return None
     cells = [_cells(row, keys) for row in rows]
-    found = tuple(each for each in cells if each is not None)
-    return DataTable(tuple(labels), found, title) if len(found) == len(cells) else None
+    complete = tuple(each for each in cells if each is not None)
+    return DataTable(tuple(labels), complete, title) if len(complete) == len(cells) else None
 
 
 def _columns(columns: Sequence[Any], names: Sequence[str]) -> list[str]:
     """The name of each column; [] if a column has none."""
-    found = [
+    column_names = [
         each
         if isinstance(each, str)
         else next((text for n in names if (text := text_of(object_of(each).get(n)))), "")
         for each in columns
     ]
-    return found if all(found) else []
+    return column_names if all(column_names) else []
 
 
 def _cells(row: Any, keys: Sequence[str]) -> tuple[Cell, ...] | None:
@@ -121,8 +121,9 @@ def _cell(value: Any) -> Cell:
 
 
 def _number(value: Any) -> int | float | None:
-    """The number, or None if it is none or JSON cannot write it exactly. Servers on protobuf send 1 as
-    1.0.
+    """The number, or None if it is none or JSON cannot write it exactly.
+
+    Servers on protobuf send 1 as 1.0.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -142,8 +143,8 @@ def chart_of(data: Any) -> Chart | None:
     if kind == "vega-lite" or "vega-lite" in text_of(spec.get("$schema")):
         return _vega(spec)
     if kind == "chart":
-        named = next((data[key] for key in _KIND_KEYS if isinstance(data.get(key), str)), "")
-        return _chart(named, data)
+        kind_name = next((data[key] for key in _KIND_KEYS if isinstance(data.get(key), str)), "")
+        return _chart(kind_name, data)
     inner = object_of(data.get("data"))
     if isinstance(inner.get("labels"), list) and isinstance(inner.get("datasets"), list):  # Chart.js
         options = {"categories": inner["labels"], "series": inner["datasets"], "title": data.get("title")}
@@ -151,8 +152,8 @@ def chart_of(data: Any) -> Chart | None:
     return None
 
 
-def _chart(named: str, data: Mapping[str, Any]) -> Chart | None:
-    kind, points = _KINDS.get(named.lower()), data.get("segments") or data.get("data")
+def _chart(kind_name: str, data: Mapping[str, Any]) -> Chart | None:
+    kind, points = _KINDS.get(kind_name.lower()), data.get("segments") or data.get("data")
     categories = data.get("categories") or data.get("labels")
     series = data.get("series") or data.get("datasets")
     if not isinstance(series, list):
@@ -162,21 +163,25 @@ def _chart(named: str, data: Mapping[str, Any]) -> Chart | None:
     if kind is None or not categories or not all(isinstance(each, str | int | float) for each in categories):
         return None
     labels = tuple(map(_label, categories))
-    read = [_series(number, each, labels) for number, each in enumerate(series, start=1)]
-    found = tuple(each for each in read if each is not None)
-    return _whole(kind, labels, found, len(read), data)
+    all_series = [_series(number, each, labels) for number, each in enumerate(series, start=1)]
+    complete = tuple(each for each in all_series if each is not None)
+    return _whole(kind, labels, complete, len(all_series), data)
 
 
 def _whole(
-    kind: ChartKind, labels: tuple[str, ...], series: tuple[Series, ...], wanted: int, data: Mapping[str, Any]
+    chart_kind: ChartKind,
+    labels: tuple[str, ...],
+    series: tuple[Series, ...],
+    number: int,
+    data: Mapping[str, Any],
 ) -> Chart | None:
-    if not series or len(series) != wanted or len(labels) * len(series) > _MOST_CELLS:
+    if not series or len(series) != number or len(labels) * len(series) > _MOST_CELLS:
         return None
-    if kind is ChartKind.PIE and len(series) > 1:
-        kind = ChartKind.BAR
+    if chart_kind is ChartKind.PIE and len(series) > 1:
+        chart_kind = ChartKind.BAR
     names = (("title",), ("x_label", "xLabel"), ("y_label", "yLabel"))
     title, x, y = (next((text_of(data[n]) for n in each if n in data), "") for each in names)
-    return Chart(kind, labels, series, title, x, y)
+    return Chart(chart_kind, labels, series, title, x, y)
 
 
 def _label(value: Any) -> str:
@@ -184,8 +189,8 @@ def _label(value: Any) -> str:
 
 
 def _points(series: Any) -> list[Any]:
-    found = object_of(series)
-    points = found.get("data") or found.get("values")
+    series_json = object_of(series)
+    points = series_json.get("data") or series_json.get("values")
     return points if isinstance(points, list) else []
 
 
@@ -196,10 +201,10 @@ def _series(number: int, series: Any, labels: Sequence[str]) -> Series | None:
         by_label = {_label(each.get("label")): each.get("value") for each in points}
         points = [by_label.get(label) for label in labels]
     values = [_number(each) for each in points]
-    known = tuple(each for each in values if each is not None)
+    numbers = tuple(each for each in values if each is not None)
     about = object_of(series)
     name = text_of(about.get("name")) or text_of(about.get("label")) or CHART_UNNAMED_SERIES.format(number)
-    return Series(name, known) if len(known) == len(values) == len(labels) else None
+    return Series(name, numbers) if len(numbers) == len(values) == len(labels) else None
 
 
 def _vega(spec: Mapping[str, Any]) -> Chart | None:
@@ -222,11 +227,11 @@ def _vega(spec: Mapping[str, Any]) -> Chart | None:
     labels = tuple(dict.fromkeys(_label(row[x]) for row in rows))
     if sum(map(len, points.values())) != len(rows):
         return None  # a point twice: it would have to be aggregated
-    read = [
+    all_series = [
         _series(1, {"name": name, "data": [each.get(n) for n in labels]}, labels)
         for name, each in points.items()
     ]
-    found = tuple(each for each in read if each is not None)
+    complete = tuple(each for each in all_series if each is not None)
     title = spec.get("title")
-    named = title if isinstance(title, str) else text_of(object_of(title).get("text"))
-    return _whole(kind, labels, found, len(read), {"title": named, "x_label": x, "y_label": y})
+    title_text = title if isinstance(title, str) else text_of(object_of(title).get("text"))
+    return _whole(kind, labels, complete, len(all_series), {"title": title_text, "x_label": x, "y_label": y})

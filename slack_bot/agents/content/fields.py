@@ -6,7 +6,7 @@ the kinds. A file or an object, which no field can take, is left out.
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -46,20 +46,20 @@ class Fields:
 
 def listed_fields(rows: Any) -> Fields:
     """Read a list of objects, one for each field."""
-    listed = objects_of(rows)
-    found = {each.name: each for each in map(_listed, listed[:MOST_FIELDS]) if each is not None}
-    return Fields(tuple(found.values()), hidden=len(listed) - len(found))
+    row_list = objects_of(rows)
+    fields_by_name = {each.name: each for each in map(_listed, row_list[:MOST_FIELDS]) if each is not None}
+    return Fields(tuple(fields_by_name.values()), hidden=len(row_list) - len(fields_by_name))
 
 
 def _listed(row: Mapping[str, Any]) -> Field | None:
     word = _word(first_text(row, ("type", "field_type", "input_type")))
     if word in _NO_FIELDS:
         return None
-    offered = row.get("field_values") or row.get("options") or row.get("choices")
+    options = row.get("field_values") or row.get("options") or row.get("choices")
     boxes = objects_of(row.get("fields"))  # AgentStack's group of check boxes
-    choices = _choices(boxes or offered)
-    ticked = [first_text(box, ("id",)) for box in boxes if box.get("default_value") is True]
-    given = (row[key] for key in ("default_value", "default", "value") if row.get(key) is not None)
+    choices = _choices(boxes or options)
+    ticked_ids = [first_text(box, ("id",)) for box in boxes if box.get("default_value") is True]
+    defaults = (row[key] for key in ("default_value", "default", "value") if row.get(key) is not None)
     kind = _kind(word, choices)
     return Field(
         first_text(row, ("field_name", "id", "name", "key")) or "answer",
@@ -68,7 +68,7 @@ def _listed(row: Mapping[str, Any]) -> Field | None:
         choices,
         required=is_true(row, "required"),
         help=first_text(row, ("field_description", "description", "help", "content", "placeholder")),
-        default=default_of(kind, ticked or next(given, None), choices),
+        default=default_of(kind, ticked_ids or next(defaults, None), choices),
         is_secret=word in _SECRETS,
         is_long=word in _LONG_TEXTS,
         is_whole=word in _WHOLE,
@@ -88,22 +88,22 @@ def _kind(word: str, choices: tuple[Choice, ...]) -> FieldKind:
     return FieldKind.DATE if word == "date" else FieldKind.TEXT
 
 
-def _choices(offered: Any) -> tuple[Choice, ...]:
-    listed = offered[:_MOST_CHOICES] if isinstance(offered, list) else []
-    found: dict[str, Choice] = {}
-    for each in listed:
+def _choices(options: Any) -> tuple[Choice, ...]:
+    option_list = options[:_MOST_CHOICES] if isinstance(options, list) else []
+    choices: dict[str, Choice] = {}
+    for each in option_list:
         row = object_of(each)
         label = first_text(row, ("label", "title", "content", "name"))
         value = first_text(row, ("value", "id", "key", "const")) or label or ("" if row else _text(each))
         if value:
-            found.setdefault(value, Choice(value, "" if label == value else label))
-    return tuple(found.values())
+            choices.setdefault(value, Choice(value, "" if label == value else label))
+    return tuple(choices.values())
 
 
-def default_of(kind: FieldKind, value: Any, choices: tuple[Choice, ...] = ()) -> Value | None:
+def default_of(field_kind: FieldKind, value: Any, choices: tuple[Choice, ...] = ()) -> Value | None:
     """`value` as the default of a field of this kind; None if it cannot be one."""
-    offered = {each.value for each in choices}
-    match kind:
+    choice_values = {each.value for each in choices}
+    match field_kind:
         case FieldKind.TEXT | FieldKind.DATE:
             return _text(value) or None
         case FieldKind.NUMBER:
@@ -111,10 +111,10 @@ def default_of(kind: FieldKind, value: Any, choices: tuple[Choice, ...] = ()) ->
         case FieldKind.BOOLEAN:
             return value if isinstance(value, bool) else None
         case FieldKind.SELECT:
-            return _text(value) if _text(value) in offered else None
+            return _text(value) if _text(value) in choice_values else None
         case FieldKind.MULTI_SELECT:
-            listed = value if isinstance(value, list) else [value]
-            return tuple(text for text in map(_text, listed) if text in offered) or None
+            values = value if isinstance(value, list) else [value]
+            return tuple(text for text in map(_text, values) if text in choice_values) or None
 
 
 # -- a JSON schema -------------------------------------------------------------------------------------------
@@ -126,14 +126,18 @@ def schema_of(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return data if is_schema else None
 
 
-def schema_fields(schema: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> Fields:
-    """Read the JSON schema of an object. `values`: what is filled in already.
+def schema_fields(schema: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Fields:
+    """Read the JSON schema of an object. `defaults`: what is filled in already.
 
     A server on protobuf does not keep the order of an object; `propertyOrdering` of Gemini's schemas has it.
     """
-    listed = schema.get("required")
-    required = {each for each in listed if isinstance(each, str)} if isinstance(listed, list) else set()
-    found: list[Field] = []
+    required_names = schema.get("required")
+    required = (
+        {each for each in required_names if isinstance(each, str)}
+        if isinstance(required_names, list)
+        else set()
+    )
+    fields: list[Field] = []
     raw: dict[str, Mapping[str, Any]] = {}
     properties, order = object_of(schema.get("properties")), schema.get("propertyOrdering")
     names = [each for each in order if isinstance(each, str)] if isinstance(order, list) else []
@@ -142,15 +146,17 @@ def schema_fields(schema: Mapping[str, Any], values: Mapping[str, Any] | None = 
     for name, about in abouts[:MOST_FIELDS]:
         whole = _resolved(about, schema)
         items = _resolved(object_of(whole.get("items")), schema)
-        if (one := _property(name, whole, items)) is None:
+        if (field_read := _property(name, whole, items)) is None:
             continue
-        if (values or {}).get(name) is not None:
-            one = replace(one, default=default_of(one.kind, (values or {})[name], one.choices))
-        found.append(replace(one, required=name in required))
+        if (defaults or {}).get(name) is not None:
+            field_read = replace(
+                field_read, default=default_of(field_read.kind, (defaults or {})[name], field_read.choices)
+            )
+        fields.append(replace(field_read, required=name in required))
         others = {_text(each): each for each in _offered(whole) or _offered(items)}
         if others and not all(isinstance(each, str) for each in others.values()):
             raw[name] = others
-    return Fields(tuple(found), raw, len(abouts) - len(found))
+    return Fields(tuple(fields), raw, len(abouts) - len(fields))
 
 
 def _property(name: str, about: Mapping[str, Any], items: Mapping[str, Any]) -> Field | None:
@@ -181,8 +187,8 @@ def _property(name: str, about: Mapping[str, Any], items: Mapping[str, Any]) -> 
 
 
 def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema without references to definitions, and without "or null", which pydantic writes for optional
-    ones.
+    """The schema without references to definitions, and without the "or null" of pydantic's optional
+    fields.
     """
     for _ in range(_DEEPEST):
         place, _, name = text_of(about.get("$ref")).rpartition("/")
@@ -217,16 +223,16 @@ def _schema_choices(about: Mapping[str, Any]) -> tuple[Choice, ...]:
     return tuple(_labelled(map(_text, _offered(about)), labels))
 
 
-def _labelled(values: Iterable[str], labels: list[Any]) -> Iterator[Choice]:
-    known: set[str] = set()
-    for number, value in enumerate(values):
-        if value and value not in known:
-            known.add(value)
-            label = text_of(labels[number]) if number < len(labels) else ""
+def _labelled(choices: Iterable[str], titles: list[Any]) -> Iterator[Choice]:
+    seen: set[str] = set()
+    for number, value in enumerate(choices):
+        if value and value not in seen:
+            seen.add(value)
+            label = text_of(titles[number]) if number < len(titles) else ""
             yield Choice(value, "" if label == value else label)
 
 
-def _first_limit(row: Mapping[str, Any], keys: Iterable[str]) -> float | None:
+def _first_limit(row: Mapping[str, Any], keys: Sequence[str]) -> float | None:
     return next((limit for key in keys if (limit := _limit(row.get(key))) is not None), None)
 
 

@@ -42,7 +42,7 @@ _NOT_FOR_PEOPLE = re.compile(r"redirect|callback|token|metadata|discovery", re.I
 
 
 def question_in(
-    parts: tuple[Part, ...], prompt: str = "", told: str = "", metadata: Metadata | None = None
+    parts: tuple[Part, ...], prompt: str = "", shown_text: str = "", metadata: Metadata | None = None
 ) -> Form | None:
     """The question in `parts`; None if they ask no more than `prompt`, the text next to them.
 
@@ -56,11 +56,11 @@ def question_in(
         return _bounded(form)
     if form := form_in(parts, prompt) or _schema_in(parts, prompt):
         return _bounded(form)
-    asked, form = _in_words(parts, prompt, told), _awaited(parts)
+    words, form = _in_words(parts, prompt, shown_text), _awaited(parts)
     if form is not None:
-        words = "" if form.title else prompt if asked is None else asked
+        words = "" if form.title else prompt if words is None else words
         return _bounded(replace(form, prompt=form.prompt or words))
-    return None if asked is None else Form(asked)
+    return None if words is None else Form(words)
 
 
 def _bounded(form: Form) -> Form:
@@ -81,14 +81,15 @@ def _json(value: Any, indent: int | None = None) -> str:
         return ""
 
 
-def _with_fields(form: Form, found: Fields, name: str, **data: Any) -> Form:
-    reply = _reply(name, {**data, "raw": found.raw})
-    return replace(form, fields=found.fields, hidden_fields=found.hidden, reply=reply)
+def _with_fields(form: Form, fields: Fields, name: str, **data: Any) -> Form:
+    reply = _reply(name, {**data, "raw": fields.raw})
+    return replace(form, fields=fields.fields, hidden_fields=fields.hidden, reply=reply)
 
 
 def _for_program(form: Form) -> Form:
-    """Mark a form that a program reads: words would break it. Words are accepted only if a field cannot be
-    shown.
+    """Mark a form that a program reads: words would break it.
+
+    Words are accepted only if a field cannot be shown.
     """
     return replace(form, takes_words=not form.fields or form.hidden_fields > 0)
 
@@ -103,10 +104,10 @@ def _call(name: str, arguments: Any) -> ProposedCall:
 
 def _extended(metadata: Metadata, prompt: str) -> Form | None:
     for uri, value in metadata.items():
-        found = _EXTENSION.search(uri)
-        if found is None or not isinstance(value, dict):
+        extension = _EXTENSION.search(uri)
+        if extension is None or not isinstance(value, dict):
             continue
-        match found.group(1):
+        match extension.group(1):
             case "interactions/approval":
                 return _agentstack_approval(uri, value, prompt)
             case "auth/oauth":
@@ -117,9 +118,9 @@ def _extended(metadata: Metadata, prompt: str) -> Form | None:
         title = text_of(value.get("title"))
         form = Form(text_of(value.get("description")) or ("" if prompt == title else prompt), title=title)
         types = {text_of(each.get("id")): text_of(each.get("type")) for each in fields}
-        kept = {each.name: types.get(each.name, "") for each in found_fields.fields}
-        given = {"uri": uri, "id": value.get("id"), "types": kept}
-        return _for_program(_with_fields(form, found_fields, AGENTSTACK_FORM, **given))
+        types_shown = {each.name: types.get(each.name, "") for each in found_fields.fields}
+        reply_data = {"uri": uri, "id": value.get("id"), "types": types_shown}
+        return _for_program(_with_fields(form, found_fields, AGENTSTACK_FORM, **reply_data))
     return None
 
 
@@ -139,7 +140,7 @@ def _agentstack_approval(uri: str, value: Mapping[str, Any], prompt: str) -> For
 # -- ADK: function calls that wait ---------------------------------------------------------------------------
 
 
-class _Waiting(NamedTuple):
+class _WaitingCall(NamedTuple):
     """A function call of ADK that waits for its response."""
 
     id: str
@@ -152,14 +153,14 @@ class _Waiting(NamedTuple):
         return {"id": self.id, "name": self.name, "prefix": self.prefix}
 
 
-def _waiting(parts: tuple[Part, ...]) -> list[_Waiting]:
-    found: list[_Waiting] = []
+def _waiting(parts: tuple[Part, ...]) -> list[_WaitingCall]:
+    calls: list[_WaitingCall] = []
     for part in parts:
         tool, data = tool_part(part), object_of(part.data)
-        if tool is not None and tool.begins and tool.waits and tool.id and len(found) < _MOST_ASKED:
+        if tool is not None and tool.begins and tool.waits and tool.id and len(calls) < _MOST_ASKED:
             prefix = next((each for each in ADK_KEYS if f"{each}type" in part.metadata), ADK_KEYS[0])
-            found.append(_Waiting(tool.id, tool.name, object_of(data.get("args")), prefix))
-    return found
+            calls.append(_WaitingCall(tool.id, tool.name, object_of(data.get("args")), prefix))
+    return calls
 
 
 def _adk(parts: tuple[Part, ...], prompt: str) -> Form | None:
@@ -169,19 +170,19 @@ def _adk(parts: tuple[Part, ...], prompt: str) -> Form | None:
         if each.name == _CREDENTIAL:  # its arguments hold the agent's own secrets
             prompt = prompt or text_of(each.args.get("message"))
             return Form(prompt, kind=FormKind.AUTH, url=_auth_uri(each.args))
-    if confirmed := [each for each in waiting if each.name == _CONFIRM]:
-        return _confirmation(confirmed, prompt)
+    if confirmations := [each for each in waiting if each.name == _CONFIRM]:
+        return _confirmation(confirmations, prompt)
     if len(waiting) != 1 or waiting[0].name != _INPUT:
         return None
-    asked, args = waiting[0], waiting[0].args
+    request, args = waiting[0], waiting[0].args
     schema = object_of(args.get("response_schema") or args.get("responseSchema"))
     prompt = prompt or text_of(args.get("message"))
     payload = object_of(args.get("payload"))
     if {"confirmed", "hint"} <= object_of(schema.get("properties")).keys():
         calls = (_call(text_of(payload.get("tool_name")), payload.get("args")),) if payload else ()
-        return _approval(prompt, calls, _reply(ADK_CONFIRMATION, {"calls": [asked.key]}))
+        return _approval(prompt, calls, _reply(ADK_CONFIRMATION, {"calls": [request.key]}))
     form = Form("\n\n".join(filter(None, [prompt, as_markdown(args.get("payload"))])))
-    return _for_program(_with_fields(form, schema_fields(schema), ADK, calls=[asked.key]))
+    return _for_program(_with_fields(form, schema_fields(schema), ADK, calls=[request.key]))
 
 
 def _approval(
@@ -191,12 +192,13 @@ def _approval(
     return Form(prompt, kind=kind, takes_words=False, calls=calls, may_edit=may_edit, reply=reply)
 
 
-def _confirmation(asked: list[_Waiting], prompt: str) -> Form:
-    """Make an approval of the calls. A payload, which the person may change, is shown in place of the
-    arguments.
+def _confirmation(requests: list[_WaitingCall], prompt: str) -> Form:
+    """Make an approval of the calls.
+
+    A payload, which the person may change, is shown in place of the arguments.
     """
     calls: list[ProposedCall] = []
-    for each in asked:
+    for each in requests:
         original = object_of(each.args.get("originalFunctionCall"))
         confirmation = object_of(each.args.get("toolConfirmation"))
         call = _call(text_of(original.get("name")), original.get("args"))
@@ -205,8 +207,8 @@ def _confirmation(asked: list[_Waiting], prompt: str) -> Form:
         calls.append(ProposedCall(call.name, details, payload.arguments))
         hint = text_of(confirmation.get("hint"))
         prompt = prompt or ("" if _FOR_PROGRAMS.search(hint) else hint)
-    reply = _reply(ADK_CONFIRMATION, {"calls": [each.key for each in asked]})
-    takes_changes = not any(each.prefix == KAGENT_KEY for each in asked)
+    reply = _reply(ADK_CONFIRMATION, {"calls": [each.key for each in requests]})
+    takes_changes = not any(each.prefix == KAGENT_KEY for each in requests)
     return _approval(prompt, tuple(calls), reply, edit=takes_changes)
 
 
@@ -221,17 +223,17 @@ def _auth_uri(args: Mapping[str, Any]) -> str:
 
 def _langgraph(parts: tuple[Part, ...], prompt: str) -> Form | None:
     """Read interrupts, each `{id, value}`, of LangChain's middleware or with a schema of the answer."""
-    found = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
-    if len(found) != 1:
+    interrupts = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
+    if len(interrupts) != 1:
         return None
-    value, schema = found[0]["value"], object_of(found[0].get("response_schema"))
+    value, schema = interrupts[0]["value"], object_of(interrupts[0].get("response_schema"))
     if approval := _hitl(object_of(value), prompt) or _human_interrupt(value, prompt):
         return approval
     form = Form("\n\n".join(filter(None, [prompt, _value(value)])))
     if (fields := schema_fields(schema)).fields:
         return _for_program(_with_fields(form, fields, LANGGRAPH))
-    if isinstance(value, dict) and (asked := form_of(value, prompt) or _schema_form(value, prompt)):
-        return _for_program(replace(asked, reply=replace(asked.reply, name=LANGGRAPH)))
+    if isinstance(value, dict) and (form_in_value := form_of(value, prompt) or _schema_form(value, prompt)):
+        return _for_program(replace(form_in_value, reply=replace(form_in_value.reply, name=LANGGRAPH)))
     return None
 
 
@@ -246,32 +248,32 @@ def _hitl(value: Mapping[str, Any], prompt: str) -> Form | None:
         return None
     reviews = objects_of(value.get("review_configs"))
     allowed = [set(_texts(each.get("allowed_decisions"))) for each in reviews]
-    calls, told = list[ProposedCall](), [prompt] if prompt else []
+    calls, paragraphs = list[ProposedCall](), [prompt] if prompt else []
     for each in requests[:_MOST_ASKED]:
         arguments = each.get("args") or each.get("arguments")
         calls.append(_call(text_of(each.get("name")) or text_of(each.get("action")), arguments))
         if not prompt and (text := text_of(each.get("description"))) and "Args:" not in text:
-            told.append(text)
+            paragraphs.append(text)
     if len(requests) > _MOST_ASKED:  # who cannot see all of it must not approve it
         return None
     edit, names = all("edit" in each for each in allowed), [each.name for each in calls]
-    return _approval("\n\n".join(told), tuple(calls), _reply(HITL, {"names": names}), edit=edit)
+    return _approval("\n\n".join(paragraphs), tuple(calls), _reply(HITL, {"names": names}), edit=edit)
 
 
 def _human_interrupt(value: Any, prompt: str) -> Form | None:
     """Read a `HumanInterrupt` of LangGraph's prebuilt agents, usually in a list with one item."""
-    listed = value if isinstance(value, list) else [value]
-    request = object_of(listed[0]) if len(listed) == 1 else {}
+    requests = value if isinstance(value, list) else [value]
+    request = object_of(requests[0]) if len(requests) == 1 else {}
     action = object_of(request.get("action_request"))
     if not action:
         return None
     config = object_of(request.get("config"))
     call = _call(text_of(action.get("action")), action.get("args"))
     rejects = "response" if config.get("allow_respond") is True else "ignore"
-    kept = {"name": call.name, "rejects": rejects, "listed": isinstance(value, list)}
-    reply = _reply(HUMAN_INTERRUPT, kept)
-    told = prompt or text_of(request.get("description"))
-    return _approval(told, (call,), reply, edit=config.get("allow_edit") is True)
+    reply_data = {"name": call.name, "rejects": rejects, "listed": isinstance(value, list)}
+    reply = _reply(HUMAN_INTERRUPT, reply_data)
+    words = prompt or text_of(request.get("description"))
+    return _approval(words, (call,), reply, edit=config.get("allow_edit") is True)
 
 
 def _texts(value: Any) -> list[str]:
@@ -282,18 +284,19 @@ def _texts(value: Any) -> list[str]:
 
 
 def _pydantic_ai(parts: tuple[Part, ...], prompt: str) -> Form | None:
-    """Read `DeferredToolRequests` with calls to approve. If a program must carry out a call, it is no
-    question.
+    """Read `DeferredToolRequests` with calls to approve.
+
+    If a program must carry out a call, it is no question.
     """
-    found = [data for part in parts if "approvals" in (data := object_of(part.data))]
-    if len(found) != 1 or found[0].get("calls"):
+    deferred = [data for part in parts if "approvals" in (data := object_of(part.data))]
+    if len(deferred) != 1 or deferred[0].get("calls"):
         return None
     calls: list[ProposedCall] = []
-    asked = objects_of(found[0]["approvals"])
-    ids = [text_of(each.get("tool_call_id")) for each in asked]
+    approvals = objects_of(deferred[0]["approvals"])
+    ids = [text_of(each.get("tool_call_id")) for each in approvals]
     if not all(ids) or not 1 <= len(ids) <= _MOST_ASKED:  # who cannot see all of it must not approve it
         return None
-    for each in asked:
+    for each in approvals:
         arguments = each.get("args")
         if isinstance(arguments, str) and (parsed := from_json(arguments)) is not None:  # by the model
             arguments = parsed
@@ -314,22 +317,24 @@ def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
     inner = object_of(data.get("metadata"))
     source = inner if inner.get("input_fields") else data
     is_caipe = bool(source.get("input_fields"))
-    found = listed_fields(source.get("input_fields") or source.get("fields"))
+    fields = listed_fields(source.get("input_fields") or source.get("fields"))
     asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
-    if not found.fields and not found.hidden and not any(asks):
+    if not fields.fields and not fields.hidden and not any(asks):
         return None
     prompt = prompt or text_of(data.get("content")) or text_of(source.get("input_description"))
     title = text_of(source.get("input_title")) or text_of(data.get("title"))
     form = Form(prompt or text_of(data.get("description")), title=title)
-    if not found.fields:
-        return replace(form, hidden_fields=found.hidden)
+    if not fields.fields:
+        return replace(form, hidden_fields=fields.hidden)
     if not is_caipe:
-        return _with_fields(form, found, VALUES)
+        return _with_fields(form, fields, VALUES)
     if "response" not in source:  # its graph runs on, and reads words
-        return _with_fields(form, found, CAIPE)
-    kept = ("field_name", "field_description", "field_values")
-    rows = [{key: row[key] for key in kept if key in row} for row in objects_of(source.get("input_fields"))]
-    return _with_fields(form, found, CAIPE_INTERRUPT, input_fields=rows)
+        return _with_fields(form, fields, CAIPE)
+    row_keys = ("field_name", "field_description", "field_values")
+    rows = [
+        {key: row[key] for key in row_keys if key in row} for row in objects_of(source.get("input_fields"))
+    ]
+    return _with_fields(form, fields, CAIPE_INTERRUPT, input_fields=rows)
 
 
 def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
@@ -344,8 +349,8 @@ def _schema_form(data: Mapping[str, Any], prompt: str) -> Form | None:
     prompt = prompt or first_text(data, ("instructions", "prompt", "message"))
     prompt = prompt or text_of(schema.get("description"))
     title = text_of(schema.get("title")) or text_of(data.get("title"))
-    found = schema_fields(schema, object_of(data.get("form_data")))
-    return _with_fields(Form(prompt, title=title), found, VALUES)
+    fields = schema_fields(schema, object_of(data.get("form_data")))
+    return _with_fields(Form(prompt, title=title), fields, VALUES)
 
 
 # -- words ---------------------------------------------------------------------------------------------------
@@ -357,47 +362,47 @@ def _awaited(parts: tuple[Part, ...]) -> Form | None:
         return _several([(each.id, each.name) for each in waiting], ADK, calls=[each.key for each in waiting])
     for part in parts:
         rows = objects_of(object_of(part.data).get("interrupts"))[:_MOST_ASKED]
-        asked = [(text_of(each.get("interruptId")), text_of(each.get("name"))) for each in rows]
-        if asked and all(key for key, _ in asked):
-            only = object_of(rows[0].get("reason")) if len(rows) == 1 else {}
-            ids = [key for key, _ in asked]
-            if form := form_of(only) or _schema_form(only, ""):
+        questions = [(text_of(each.get("interruptId")), text_of(each.get("name"))) for each in rows]
+        if questions and all(key for key, _ in questions):
+            reason = object_of(rows[0].get("reason")) if len(rows) == 1 else {}
+            ids = [key for key, _ in questions]
+            if form := form_of(reason) or _schema_form(reason, ""):
                 data = {**json.loads(form.reply.data or "{}"), "ids": ids}
-                form = replace(form, title=form.title or asked[0][1], reply=_reply(STRANDS, data))
+                form = replace(form, title=form.title or questions[0][1], reply=_reply(STRANDS, data))
                 return _for_program(form)
-            return _several(asked, STRANDS, ids=ids)
+            return _several(questions, STRANDS, ids=ids)
     interrupts = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
     if keys := [text_of(each["id"]) for each in interrupts[:_MOST_ASKED]]:
-        asked = [(key, FORM_UNNAMED_ANSWER.format(at)) for at, key in enumerate(keys, 1)]
-        return _several(asked, LANGGRAPH, ids=keys)
+        questions = [(key, FORM_UNNAMED_ANSWER.format(at)) for at, key in enumerate(keys, 1)]
+        return _several(questions, LANGGRAPH, ids=keys)
     return None
 
 
-def _several(asked: list[tuple[str, str]], name: str, **data: Any) -> Form:
-    fields = tuple(Field(key, label, required=True) for key, label in asked) if len(asked) > 1 else ()
+def _several(questions: list[tuple[str, str]], name: str, **data: Any) -> Form:
+    fields = tuple(Field(key, label, required=True) for key, label in questions) if len(questions) > 1 else ()
     return Form("", fields, reply=_reply(name, data))
 
 
-def _in_words(parts: tuple[Part, ...], prompt: str, told: str) -> str | None:
+def _in_words(parts: tuple[Part, ...], prompt: str, shown_text: str) -> str | None:
     paragraphs = [prompt] if prompt else []
-    shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
-    before = TextBeside(told)
+    text_so_far, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
+    text_before = TextBeside(shown_text)
     calls = [tool for part in parts if (tool := tool_part(part)) is not None and tool.begins]
     for part in parts:
-        if told and _asks_again(part, before):
+        if shown_text and _asks_again(part, text_before):
             continue
-        for each in _questions(part, shown, is_only=len(calls) == 1):
+        for each in _questions(part, text_so_far, is_only=len(calls) == 1):
             if len(paragraphs) == most:
                 return "\n\n".join([*paragraphs, NOT_ALL_SHOWN])
             paragraphs.append(each)
-            shown = TextBeside("\n".join(paragraphs))
+            text_so_far = TextBeside("\n".join(paragraphs))
     return "\n\n".join(paragraphs) if len(paragraphs) > bool(prompt) else None
 
 
-def _asks_again(part: Part, before: TextBeside) -> bool:
+def _asks_again(part: Part, text_before: TextBeside) -> bool:
     tool, data = tool_part(part), object_of(part.data)
-    asked = _arguments(data)
-    return bool(asked) and tool is not None and tool.begins and before.contains(asked)
+    arguments = _arguments(data)
+    return bool(arguments) and tool is not None and tool.begins and text_before.contains(arguments)
 
 
 def _arguments(data: Mapping[str, Any]) -> Any:
@@ -409,9 +414,10 @@ def _question_alone(arguments: Any) -> str:
     return text_of(arguments.get("question")).strip() if len(object_of(arguments)) == 1 else ""
 
 
-def _questions(part: Part, shown: TextBeside, *, is_only: bool) -> Iterator[str]:
-    """The questions in a part. `is_only`: the message has one call; with several, each is named for its
-    answer.
+def _questions(part: Part, text_so_far: TextBeside, *, is_only: bool) -> Iterator[str]:
+    """The questions in a part.
+
+    `is_only`: the message has one call; with several, each is named for its answer.
     """
     data = object_of(part.data)
     tool = tool_part(part)
@@ -419,15 +425,15 @@ def _questions(part: Part, shown: TextBeside, *, is_only: bool) -> Iterator[str]
         return
     if tool is not None:
         words = _question_alone(_arguments(data)) if is_only else ""
-        if tool.begins and not (words and shown.contains(words)):
+        if tool.begins and not (words and text_so_far.contains(words)):
             yield words or _named(tool.name, _arguments(data))
     elif isinstance(data.get("interrupts"), list):
         for each in objects_of(data["interrupts"]):
-            if not shown.contains(name := text_of(each.get("name"))):
+            if not text_so_far.contains(name := text_of(each.get("name"))):
                 yield _named(name, each.get("reason"))
     elif _is_interrupt(data):
         yield from filter(None, [_value(data["value"])])
-    elif text := beside(part, shown):
+    elif text := beside(part, text_so_far):
         yield text
 
 
@@ -447,19 +453,20 @@ def _named(name: str, details: Any) -> str:
 
 
 def sign_in(form: Form, parts: tuple[Part, ...], metadata: Metadata) -> Form:
-    """`form` as a request to sign in. The address is removed from the words, because not everybody may see
-    it.
+    """`form` as a request to sign in.
+
+    The address is removed from the words, because not everybody may see it.
     """
-    linked = _LINK.search(form.prompt)
-    in_text = (linked.group(2) or linked.group(3)) if linked else ""
+    link = _LINK.search(form.prompt)
+    in_text = (link.group(2) or link.group(3)) if link else ""
     data = (part.data for part in parts)
     url = form.url or next(_links([*data, metadata]), "") or in_text
-    prompt = _LINK.sub(lambda found: found.group(1) or FORM_LINK_TAKEN_OUT, form.prompt)
+    prompt = _LINK.sub(lambda match: match.group(1) or FORM_LINK_TAKEN_OUT, form.prompt)
     return replace(form, prompt=prompt, kind=FormKind.AUTH, url=url, fields=(), calls=(), hidden_fields=0)
 
 
-def _links(values: Iterable[Any], depth: int = 0) -> Iterator[str]:
-    for value in values:
+def _links(roots: Iterable[Any], depth: int = 0) -> Iterator[str]:
+    for value in roots:
         if not isinstance(value, dict | list) or depth > _DEEPEST:
             continue
         for key, each in value.items() if isinstance(value, dict) else ():

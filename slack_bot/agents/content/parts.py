@@ -7,7 +7,7 @@ proves nothing.
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,7 +60,7 @@ _IN_TEXT = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
 _FAILURE = re.compile(r"^\s*❌|Tool call failed:")
 
 
-def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
+def first_text(data: Mapping[str, Any], keys: Sequence[str]) -> str:
     """The first non-empty text under one of these keys, else ""."""
     return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key]), "")
 
@@ -76,8 +76,9 @@ def is_true(metadata: Metadata, *keys: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A tool call (`begins`) or its result. `waits`: it waits for a person or a program outside. `id` may be
-    "".
+    """A tool call (`begins`) or its result.
+
+    `waits`: it waits for a person or a program outside. `id` may be "".
     """
 
     name: str
@@ -87,19 +88,19 @@ class ToolPart:
     waits: bool = False
 
 
-def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
+def tool_part(part: Part, types: Collection[str] = ()) -> ToolPart | None:
     """The tool call or result in `part`, if any.
 
     `types`: the types (`tool_words`) that the message or artifact of the part has.
     """
-    data = from_json(part.text) if part.text is not None and around else part.data
+    data = from_json(part.text) if part.text is not None and types else part.data
     if not isinstance(data, dict):
         return None
-    types = (_types(part.metadata, 0) | _types(data, 0)) & _ALL or around
-    if not types:
+    own_types = (_types(part.metadata, 0) | _types(data, 0)) & _ALL or types
+    if not own_types:
         return None
     waits = any(_LONG_RUNNING.search(key) and value is True for key, value in part.metadata.items())
-    return _tool_of(data, begins=not _BEGINS.isdisjoint(types), waits=waits)
+    return _tool_of(data, begins=not _BEGINS.isdisjoint(own_types), waits=waits)
 
 
 def handoff_to(metadata: Metadata) -> str:
@@ -204,10 +205,10 @@ class ToolCalls:
         if tool.begins:
             call = self._begin(tool.name, tool.id)
             return ToolStarted(call, tool.name, reason="a tool call among the parts")
-        ended = self._end(tool.name, tool.id)
-        if ended is None:
+        ended_call = self._end(tool.name, tool.id)
+        if ended_call is None:
             return Narrated("", reason="the result of a tool that is not running")
-        return ToolEnded(ended, tool.name, tool.failed, reason="a tool's result among the parts")
+        return ToolEnded(ended_call, tool.name, tool.failed, reason="a tool's result among the parts")
 
     def _begin(self, name: str, call_id: str) -> str:
         self._begun[name] += 1
@@ -226,12 +227,12 @@ class ToolCalls:
 
 def _types(metadata: Metadata, depth: int = _DEEPEST) -> set[str]:
     """The types in metadata, also in objects inside it: `{"shared": {"stream": {"block_type": ..}}}`."""
-    found = {_normalized(value) for key, value in metadata.items() if _TYPE_KEYS.search(key)}
+    types = {_normalized(value) for key, value in metadata.items() if _TYPE_KEYS.search(key)}
     if depth:
         for value in metadata.values():
             if isinstance(value, dict):
-                found |= _types(value, depth - 1)
-    return found
+                types |= _types(value, depth - 1)
+    return types
 
 
 def _normalized(value: Any) -> str:
@@ -274,18 +275,18 @@ def extract_content(
     """
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
-    around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
+    types, tools, thoughts, content_parts = tool_words(metadata), list[ToolPart](), "", list[Part]()
     for part in parts:
-        if (listed := _listed_tools(part)) is not None:
-            tools += listed
-        elif (tool := tool_part(part, around)) is not None:
+        if (tool_parts := _listed_tools(part)) is not None:
+            tools += tool_parts
+        elif (tool := tool_part(part, types)) is not None:
             tools.append(tool)
         elif is_thought(part.metadata):
             thoughts += part.text or ""
-        elif not around:
-            plain.append(part)
+        elif not types:
+            content_parts.append(part)
     keeps_extras = keeps_extras and not (metadata and is_thought(metadata))
-    text, is_block, extras = _joined(plain, keeps_extras=keeps_extras, description=description)
+    text, is_block, extras = _joined(content_parts, keeps_extras=keeps_extras, description=description)
     if metadata and is_thought(metadata):
         return Content("", thoughts + text, tuple(tools))
     return Content(text, thoughts, tuple(tools), is_block, extras)
@@ -307,9 +308,9 @@ def _joined(
             pieces.append(part.text)
             is_block = False
         elif part.text is None and not (part.has_data and names_sources(part.data)):
-            found = extra_in(part, text_beside, description) if keeps_extras else None
-            extras += [found] if found is not None else []
-            is_text = found is None or isinstance(found, LinkedFile)
+            extra = extra_in(part, text_beside, description) if keeps_extras else None
+            extras += [extra] if extra is not None else []
+            is_text = extra is None or isinstance(extra, LinkedFile)
             block = beside(part, text_beside) if is_text else ""
             if block:
                 while pieces and not pieces[-1].rstrip():
@@ -327,10 +328,10 @@ def last_message(history: Sequence[AgentMessage]) -> str:
     It is of an earlier turn if the human's last message comes after it. With one question the order means
     nothing: some servers list the newest first.
     """
-    asked = [at for at, each in enumerate(history) if each.role == "user"]
-    since = history[asked[-1] + 1 :] if len(asked) > 1 else history
-    said = [each for each in reversed(since) if each.role == "agent"]
-    texts = (extract_content(each.parts, each.metadata).text for each in said)
+    human_positions = [at for at, each in enumerate(history) if each.role == "user"]
+    since = history[human_positions[-1] + 1 :] if len(human_positions) > 1 else history
+    messages = [each for each in reversed(since) if each.role == "agent"]
+    texts = (extract_content(each.parts, each.metadata).text for each in messages)
     return next((text for text in texts if text.strip()), "")
 
 

@@ -18,7 +18,7 @@ Json: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The content of a message: its text, its data parts, each with its metadata, and its own metadata."""
+    """The content of a message: text, data parts, each with its metadata, and the message's metadata."""
 
     text: str = ""
     data: tuple[tuple[Json, Json], ...] = ()
@@ -36,14 +36,16 @@ def reply_of(question: Question) -> Reply:
 
 def reply_in_words(form: Form, words: str) -> Reply:
     """The reply with `words` as the answer to everything that was asked."""
-    asked = _Asked(form)
+    form_answer = _FormAnswer(form)
     match form.reply.name:
         case forms.STRANDS:
-            return Reply(data=tuple(_interrupt_response(key, words) for key in asked.ids))
-        case forms.ADK if asked.takes_responses:
-            return Reply(data=tuple(_function_response(call, {"result": words}) for call in asked.calls))
+            return Reply(data=tuple(_interrupt_response(key, words) for key in form_answer.ids))
+        case forms.ADK if form_answer.takes_responses:
+            return Reply(
+                data=tuple(_function_response(call, {"result": words}) for call in form_answer.calls)
+            )
         case forms.LANGGRAPH:
-            several = {key: words for key in asked.ids}
+            several = {key: words for key in form_answer.ids}
             return Reply(data=(({"resume": several if len(several) > 1 else words}, {}),))
         case _:
             return Reply(words)
@@ -51,11 +53,11 @@ def reply_in_words(form: Form, words: str) -> Reply:
 
 def reply_to(form: Form, answer: Answer) -> Reply:
     """The reply with what a person filled in or decided."""
-    asked = _Asked(form, answer)
-    return _WRITERS.get(form.reply.name, _plain)(asked)
+    form_answer = _FormAnswer(form, answer)
+    return _WRITERS.get(form.reply.name, _plain)(form_answer)
 
 
-class _Asked:
+class _FormAnswer:
     """An answer together with its form and the data that the reply needs of the question."""
 
     def __init__(self, form: Form, answer: Answer | None = None) -> None:
@@ -80,13 +82,13 @@ class _Asked:
     @property
     def values(self) -> Json:
         """The values by field, as the agent names them."""
-        given = {**self.answer.values, **self.answer.secrets}
+        answers = {**self.answer.values, **self.answer.secrets}
         raw = self.data.get("raw", {})
-        found: Json = {}
+        values: Json = {}
         for each in self.form.fields:
-            if (value := given.get(each.name)) is not None:
-                found[each.name] = _plain_value(value, raw.get(each.name, {}), whole=each.is_whole)
-        return found
+            if (value := answers.get(each.name)) is not None:
+                values[each.name] = _plain_value(value, raw.get(each.name, {}), whole=each.is_whole)
+        return values
 
     @property
     def lines(self) -> str:
@@ -112,24 +114,24 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _plain(asked: _Asked) -> Reply:
-    return Reply(asked.lines or asked.verdict)
+def _plain(form_answer: _FormAnswer) -> Reply:
+    return Reply(form_answer.lines or form_answer.verdict)
 
 
-def _values(asked: _Asked) -> Reply:
+def _values(form_answer: _FormAnswer) -> Reply:
     """Data for a program, and text for a model."""
-    return Reply(asked.lines, ((asked.values, {}),))
+    return Reply(form_answer.lines, ((form_answer.values, {}),))
 
 
 def _interrupt_response(key: str, response: Any) -> tuple[Json, Json]:
     return {"interruptResponse": {"interruptId": key, "response": response}}, {}
 
 
-def _strands(asked: _Asked) -> Reply:
-    values = asked.values
-    if len(asked.ids) == 1:
-        return Reply(data=(_interrupt_response(asked.ids[0], values),))
-    return Reply(data=tuple(_interrupt_response(key, values.get(key, "")) for key in asked.ids))
+def _strands(form_answer: _FormAnswer) -> Reply:
+    values = form_answer.values
+    if len(form_answer.ids) == 1:
+        return Reply(data=(_interrupt_response(form_answer.ids[0], values),))
+    return Reply(data=tuple(_interrupt_response(key, values.get(key, "")) for key in form_answer.ids))
 
 
 def _function_response(call: Mapping[str, Any], response: Json) -> tuple[Json, Json]:
@@ -137,118 +139,118 @@ def _function_response(call: Mapping[str, Any], response: Json) -> tuple[Json, J
     return content, {f"{call['prefix']}type": "function_response"}
 
 
-def _adk(asked: _Asked) -> Reply:
-    if not asked.takes_responses:
-        return _plain(asked)
-    if len(asked.calls) == 1:
-        return Reply(data=(_function_response(asked.calls[0], asked.values),))
-    values = ({"result": asked.values.get(call["id"], "")} for call in asked.calls)
-    pairs = zip(asked.calls, values, strict=True)
+def _adk(form_answer: _FormAnswer) -> Reply:
+    if not form_answer.takes_responses:
+        return _plain(form_answer)
+    if len(form_answer.calls) == 1:
+        return Reply(data=(_function_response(form_answer.calls[0], form_answer.values),))
+    values = ({"result": form_answer.values.get(call["id"], "")} for call in form_answer.calls)
+    pairs = zip(form_answer.calls, values, strict=True)
     return Reply(data=tuple(_function_response(call, response) for call, response in pairs))
 
 
-def _adk_confirmation(asked: _Asked) -> Reply:
-    if not asked.takes_responses:
-        return _kagent_decision(asked)
-    return Reply(data=tuple(_confirmations(asked)))
+def _adk_confirmation(form_answer: _FormAnswer) -> Reply:
+    if not form_answer.takes_responses:
+        return _kagent_decision(form_answer)
+    return Reply(data=tuple(_confirmations(form_answer)))
 
 
-def _kagent_decision(asked: _Asked) -> Reply:
+def _kagent_decision(form_answer: _FormAnswer) -> Reply:
     """kagent's decision, as its own page writes it: one for all calls that wait."""
-    decision: Json = {"decision_type": "approve" if asked.approves else "reject"}
-    if asked.answer.reason and not asked.approves:
-        decision["rejection_reason"] = asked.answer.reason
+    decision: Json = {"decision_type": "approve" if form_answer.approves else "reject"}
+    if form_answer.answer.reason and not form_answer.approves:
+        decision["rejection_reason"] = form_answer.answer.reason
     return Reply(data=((decision, {}),))
 
 
-def _confirmations(asked: _Asked) -> Iterator[tuple[Json, Json]]:
-    for number, call in enumerate(asked.calls):
-        response: Json = {"confirmed": asked.approves}
-        proposed = asked.form.calls[number].arguments if number < len(asked.form.calls) else ""
-        payload = asked.answer.arguments or proposed if asked.form.may_edit else proposed
-        if asked.approves and payload:
+def _confirmations(form_answer: _FormAnswer) -> Iterator[tuple[Json, Json]]:
+    for number, call in enumerate(form_answer.calls):
+        response: Json = {"confirmed": form_answer.approves}
+        proposed = form_answer.form.calls[number].arguments if number < len(form_answer.form.calls) else ""
+        payload = form_answer.answer.arguments or proposed if form_answer.form.may_edit else proposed
+        if form_answer.approves and payload:
             response["payload"] = json.loads(payload)
         yield _function_response(call, response)
 
 
-def _langgraph(asked: _Asked) -> Reply:
-    return Reply(data=(({"resume": asked.values}, {}),))
+def _langgraph(form_answer: _FormAnswer) -> Reply:
+    return Reply(data=(({"resume": form_answer.values}, {}),))
 
 
-def _hitl(asked: _Asked) -> Reply:
-    names, answer = asked.data["names"], asked.answer
-    if asked.approves and answer.arguments:
+def _hitl(form_answer: _FormAnswer) -> Reply:
+    names, answer = form_answer.data["names"], form_answer.answer
+    if form_answer.approves and answer.arguments:
         edited = {"name": names[0], "args": json.loads(answer.arguments)}
         decision: Json = {"type": "edit", "edited_action": edited}
-    elif asked.approves:
+    elif form_answer.approves:
         decision = {"type": "approve"}
     else:
         decision = {"type": "reject", **({"message": answer.reason} if answer.reason else {})}
     return Reply(data=(({"resume": {"decisions": [decision] * len(names)}}, {}),))
 
 
-def _human_interrupt(asked: _Asked) -> Reply:
-    answer, rejects = asked.answer, asked.data["rejects"]
-    if asked.approves and answer.arguments:
-        args = {"action": asked.data["name"], "args": json.loads(answer.arguments)}
+def _human_interrupt(form_answer: _FormAnswer) -> Reply:
+    answer, rejects = form_answer.answer, form_answer.data["rejects"]
+    if form_answer.approves and answer.arguments:
+        args = {"action": form_answer.data["name"], "args": json.loads(answer.arguments)}
         response: Json = {"type": "edit", "args": args}
-    elif asked.approves:
+    elif form_answer.approves:
         response = {"type": "accept", "args": None}
     else:
         says = answer.reason or "This was rejected."
         response = {"type": rejects, "args": says if rejects == "response" else None}
-    return Reply(data=(({"resume": [response] if asked.data["listed"] else response}, {}),))
+    return Reply(data=(({"resume": [response] if form_answer.data["listed"] else response}, {}),))
 
 
-def _pydantic_ai(asked: _Asked) -> Reply:
+def _pydantic_ai(form_answer: _FormAnswer) -> Reply:
     """`DeferredToolResults` of pydantic-ai."""
-    answer = asked.answer
-    if asked.approves:
+    answer = form_answer.answer
+    if form_answer.approves:
         edited = {"override_args": json.loads(answer.arguments)} if answer.arguments else {}
         result: Json = {"kind": "tool-approved", **edited}
     else:
         result = {"kind": "tool-denied", **({"message": answer.reason} if answer.reason else {})}
-    return Reply(data=(({"approvals": dict.fromkeys(asked.ids, result)}, {}),))
+    return Reply(data=(({"approvals": dict.fromkeys(form_answer.ids, result)}, {}),))
 
 
-def _agentstack_form(asked: _Asked) -> Reply:
-    types, values = asked.data["types"], asked.values
-    shown = {name: {"type": kind, "value": values.get(name)} for name, kind in types.items()}
-    for each in asked.form.fields:
+def _agentstack_form(form_answer: _FormAnswer) -> Reply:
+    types, values = form_answer.data["types"], form_answer.values
+    fields = {name: {"type": kind, "value": values.get(name)} for name, kind in types.items()}
+    for each in form_answer.form.fields:
         if types[each.name] == "checkbox_group" and each.kind is FieldKind.MULTI_SELECT:
             ticked = values.get(each.name, [])
-            shown[each.name]["value"] = {one.value: one.value in ticked for one in each.choices}
-    found: Json = {"values": shown}
-    if asked.data["id"] is not None:
-        found["id"] = asked.data["id"]
-    return Reply(asked.lines, metadata={asked.data["uri"]: found})
+            fields[each.name]["value"] = {one.value: one.value in ticked for one in each.choices}
+    form_json: Json = {"values": fields}
+    if form_answer.data["id"] is not None:
+        form_json["id"] = form_answer.data["id"]
+    return Reply(form_answer.lines, metadata={form_answer.data["uri"]: form_json})
 
 
-def _agentstack_approval(asked: _Asked) -> Reply:
-    decision = "approve" if asked.approves else "reject"
+def _agentstack_approval(form_answer: _FormAnswer) -> Reply:
+    decision = "approve" if form_answer.approves else "reject"
     both = {"action": decision, "decision": decision}  # the name of the key has changed
-    return Reply(asked.verdict, metadata={asked.data["uri"]: both})
+    return Reply(form_answer.verdict, metadata={form_answer.data["uri"]: both})
 
 
-def _caipe(asked: _Asked) -> Reply:
-    return Reply(asked.lines)
+def _caipe(form_answer: _FormAnswer) -> Reply:
+    return Reply(form_answer.lines)
 
 
-def _caipe_interrupt(asked: _Asked) -> Reply:
-    """CAIPE's resume, as its own page writes it: the words, and the call of its graph with the fields filled
-    in.
+def _caipe_interrupt(form_answer: _FormAnswer) -> Reply:
+    """CAIPE's resume, as its own page writes it: the words, and the graph's call with the filled-in
+    fields.
     """
-    values = asked.values
+    values = form_answer.values
     rows = [
         {**row, "value": values[row["field_name"]]} if row.get("field_name") in values else row
-        for row in asked.data["input_fields"]
+        for row in form_answer.data["input_fields"]
     ]
     args = {"metadata": {"input_fields": rows}, "user_inputs": values}
     decision = {"type": "edit", "action_name": "CAIPEAgentResponse", "args": {"args": args}}
-    return Reply(asked.lines, (({"resume": {"decisions": [decision]}}, {}),))
+    return Reply(form_answer.lines, (({"resume": {"decisions": [decision]}}, {}),))
 
 
-_WRITERS: Mapping[str, Callable[[_Asked], Reply]] = {
+_WRITERS: Mapping[str, Callable[[_FormAnswer], Reply]] = {
     forms.ADK: _adk,
     forms.ADK_CONFIRMATION: _adk_confirmation,
     forms.AGENTSTACK_APPROVAL: _agentstack_approval,

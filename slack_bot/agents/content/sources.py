@@ -44,24 +44,24 @@ class Citations:
 
 def sources_of(frame: Frame) -> list[Source]:
     """The sources that an event names."""
-    found: list[Source] = []
+    sources: list[Source] = []
     match frame:
         case ArtifactUpdate(artifact=artifact, metadata=metadata):
-            _find(found, metadata, ())
-            _find(found, artifact.metadata, artifact.parts)
+            _find(sources, metadata, ())
+            _find(sources, artifact.metadata, artifact.parts)
         case StatusUpdate(message=message, metadata=metadata):
-            _find(found, metadata, ())
+            _find(sources, metadata, ())
             if message is not None:
-                _find(found, message.metadata, message.parts)
+                _find(sources, message.metadata, message.parts)
         case MessageReply(message=message):
-            _find(found, message.metadata, message.parts)
+            _find(sources, message.metadata, message.parts)
         case Snapshot(message=message, artifacts=artifacts, metadata=metadata):
-            _find(found, metadata, ())
+            _find(sources, metadata, ())
             for each in artifacts:
-                _find(found, each.metadata, each.parts)
+                _find(sources, each.metadata, each.parts)
             if message is not None:
-                _find(found, message.metadata, message.parts)
-    return found
+                _find(sources, message.metadata, message.parts)
+    return sources
 
 
 def names_sources(data: Any) -> bool:
@@ -69,32 +69,33 @@ def names_sources(data: Any) -> bool:
     return isinstance(data, dict) and data.get("type") in _LISTS
 
 
-def _find(found: list[Source], around: Metadata, parts: Sequence[Part]) -> None:
-    """Add the sources in `metadata` and `parts` to `sources`. It must be fast: of thousands of chunks none
-    has any.
+def _find(sources: list[Source], metadata: Metadata, parts: Sequence[Part]) -> None:
+    """Add the sources in `metadata` and `parts` to `sources`.
+
+    It must be fast: of thousands of chunks none has any.
     """
-    if around:
-        _find_in_metadata(found, around)
+    if metadata:
+        _find_in_metadata(sources, metadata)
     for part in parts:
         if part.metadata:
-            _find_in_metadata(found, part.metadata)
+            _find_in_metadata(sources, part.metadata)
         if part.has_data and names_sources(part.data):
-            found += _listed(next((part.data[key] for key in (*_LISTS, "items") if key in part.data), None))
+            sources += _listed(next((part.data[key] for key in (*_LISTS, "items") if key in part.data), None))
 
 
-def _find_in_metadata(found: list[Source], metadata: Metadata) -> None:
+def _find_in_metadata(sources: list[Source], metadata: Metadata) -> None:
     for key, value in metadata.items():
         if key == CITATION:
-            found += _listed(object_of(value).get("citations") or value)
+            sources += _listed(object_of(value).get("citations") or value)
         elif key in _LISTS:
-            found += _listed(value)
+            sources += _listed(value)
         elif key.endswith(_GROUNDING):
-            named = object_of(value)
+            grounding = object_of(value)
             chunks: list[Any] = next(
-                (named[name] for name in _CHUNKS if isinstance(named.get(name), list)), []
+                (grounding[name] for name in _CHUNKS if isinstance(grounding.get(name), list)), []
             )
             places = (object_of(chunk).get(place) for chunk in chunks for place in _PLACES)
-            found += _listed([place for place in places if place])
+            sources += _listed([place for place in places if place])
 
 
 def _listed(rows: Any) -> Iterator[Source]:
@@ -122,6 +123,6 @@ def canonical(url: str) -> str:
     parts = urlsplit(url)
     scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
     place = host if port in (None, _PORTS.get(scheme)) else f"{host}:{port}"
-    asked = parse_qsl(parts.query, keep_blank_values=True)
-    query = urlencode([(name, value) for name, value in asked if not name.startswith("utm_")])
+    parameters = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode([(name, value) for name, value in parameters if not name.startswith("utm_")])
     return urlunsplit(("https", place, parts.path.rstrip("/"), query, ""))

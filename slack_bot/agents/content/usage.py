@@ -6,7 +6,7 @@ is ignored. Others report the whole run: `usage` (OpenAI's names), `usage_metada
 (agno).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,8 +30,9 @@ _MOST = 1_000  # calls of the model in one turn
 
 @dataclass(slots=True)
 class TokenUsage:
-    """The tokens reported so far. `calls`: (input, output, total) by the id of the call, or "" for the whole
-    run.
+    """The tokens reported so far.
+
+    `calls`: (input, output, total) by the id of the call, or "" for the whole run.
     """
 
     calls: dict[str, tuple[int, int, int]] = field(default_factory=dict)
@@ -60,14 +61,15 @@ class TokenUsage:
 
 
 def _metadata_in(raw: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The metadata of the event, and of its message or artifact. On the 1.0 wire the event is a member of
-    `raw`.
+    """The metadata of the event, and of its message or artifact.
+
+    On the 1.0 wire the event is a member of `raw`.
     """
     event = object_of(next((raw[name] for name in _MEMBERS if name in raw), raw))
     for holder in (event, event.get("artifact"), object_of(event.get("status")).get("message")):
         yield object_of(object_of(holder).get("metadata"))
 
 
-def _count(report: Mapping[str, Any], names: tuple[str, ...]) -> int:
+def _count(report: Mapping[str, Any], names: Sequence[str]) -> int:
     values = (report.get(name) for name in names)
     return next((int(each) for each in values if isinstance(each, int | float) and each > 0), 0)

@@ -96,8 +96,8 @@ def detect_dialect(dialects: Iterable[Dialect], frame: Frame, taken_keys: Contai
     """
     if isinstance(frame, MessageReply | Unknown):
         return None
-    updated = (frame.artifact,) if isinstance(frame, ArtifactUpdate) else ()
-    for artifact in frame.artifacts if isinstance(frame, Snapshot) else updated:
+    update_artifacts = (frame.artifact,) if isinstance(frame, ArtifactUpdate) else ()
+    for artifact in frame.artifacts if isinstance(frame, Snapshot) else update_artifacts:
         keys = [*artifact.metadata, *(key for part in artifact.parts for key in part.metadata)]
         for dialect in dialects:
             is_named = dialect.is_shown_by_names and _is_shown_by_name(dialect, frame, artifact)
@@ -105,8 +105,8 @@ def detect_dialect(dialects: Iterable[Dialect], frame: Frame, taken_keys: Contai
                 return dialect
             if dialect.keys and any(key.startswith(dialect.keys) for key in keys):
                 return dialect
-    around = frame.metadata or ()
-    return next((each for each in dialects if any(key.startswith(each.keys) for key in around)), None)
+    frame_keys = frame.metadata or ()
+    return next((each for each in dialects if any(key.startswith(each.keys) for key in frame_keys)), None)
 
 
 def _is_shown_by_name(dialect: Dialect, frame: Frame, artifact: Artifact) -> bool:

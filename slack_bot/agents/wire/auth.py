@@ -151,8 +151,9 @@ class Credentials(Auth):
         return credentials
 
     async def async_auth_flow(self, request: Request) -> AsyncGenerator[Request, Response]:
-        """Add the credentials. After a 401, which says that nothing was executed, try once more with a new
-        token.
+        """Add the credentials.
+
+        After a 401, which says that nothing was executed, try once more with a new token.
         """
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request

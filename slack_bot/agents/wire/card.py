@@ -84,8 +84,9 @@ class AgentCard:
 
 
 def base_of(configured: str) -> str:
-    """The address to ask at: `configured` without the path of a card. Its query (AgentCore's qualifier) is
-    kept.
+    """The address to ask at: `configured` without the path of a card.
+
+    Its query (AgentCore's qualifier) is kept.
     """
     parts = urlsplit(bare(configured))
     path, is_below, _ = parts.path.partition("/.well-known/")
@@ -337,9 +338,7 @@ def _not_ours(card: Object, found_at: str) -> CardError:
 
 
 def _auth(card: Object) -> Iterator[tuple[str, ...]]:
-    """The alternative logins: 0.3 `[{"name": []}]`, 1.0 `[{"schemes": {"name": {}}}]`, or both in one
-    list.
-    """
+    """The alternatives: 0.3 `[{"name": []}]`, 1.0 `[{"schemes": {"name": {}}}]`, or both in one list."""
     schemes = {
         key: _scheme(object_of(value)) for key, value in object_of(card.get("securitySchemes")).items()
     }

@@ -42,8 +42,9 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class CardKey:
-    """A public key for cards. `algorithms`: those with which it may verify. `kid` is None for a key without a
-    name.
+    """A public key for cards.
+
+    `algorithms`: those with which it may verify. `kid` is None for a key without a name.
     """
 
     name: str
@@ -100,11 +101,13 @@ def _keys_in(text: str, path: str) -> Iterator[CardKey]:
         yield CardKey(kid or key.thumbprint(), kid, algorithms, key)
 
 
-def _imported(source: Any) -> _Key | None:
-    kinds = [_KINDS[kind] for kind in _KINDS if not isinstance(source, dict) or source.get("kty") == kind]
+def _imported(jwk_or_pem: Any) -> _Key | None:
+    kinds = [
+        _KINDS[kind] for kind in _KINDS if not isinstance(jwk_or_pem, dict) or jwk_or_pem.get("kty") == kind
+    ]
     for kind in kinds:
         try:
-            return kind.import_key(source)
+            return kind.import_key(jwk_or_pem)
         except (JoseError, ValueError, TypeError, KeyError, AttributeError):
             continue
     return None
@@ -177,11 +180,11 @@ class _Head:
     def name(self) -> str:
         return self.kid or "a key without a name"
 
-    def candidates(self, keys: Sequence[CardKey]) -> list[CardKey]:
+    def candidates(self, card_keys: Sequence[CardKey]) -> list[CardKey]:
         """The keys that may have made the signature. A key without a name may be any."""
         return [
             key
-            for key in keys
+            for key in card_keys
             if self.algorithm in key.algorithms and (None in (self.kid, key.kid) or self.kid == key.kid)
         ]
 
@@ -202,10 +205,10 @@ def _is_signed(signed_form: SignedForm, head: _Head, key: CardKey) -> bool:
         return False
 
 
-def _why(heads: Sequence[_Head], keys: Sequence[CardKey], configured: str, path: str) -> str:
+def _why(heads: Sequence[_Head], card_keys: Sequence[CardKey], configured: str, path: str) -> str:
     """Why no signature is good, with the remedy."""
-    known_ids = {key.kid for key in keys} - {None}
-    usable = [head for head in heads if head.candidates(keys)]
+    known_ids = {key.kid for key in card_keys} - {None}
+    usable = [head for head in heads if head.candidates(card_keys)]
     if names := [head.name for head in usable if head.kid in known_ids]:
         return (
             f"was changed after it was signed with {_listed(names)}, or another key of that name signed it,"

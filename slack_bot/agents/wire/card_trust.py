@@ -7,7 +7,7 @@ credentials.
 import hashlib
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -77,8 +77,9 @@ class CardTrust:
                 _log.error("which agent card is trusted was not stored: %s", error)
 
     def is_lost(self, error: AgentError) -> bool:
-        """Whether the error means that no card may be used, not even an older one. The reason is logged
-        once.
+        """Whether the error means that no card may be used, not even an older one.
+
+        The reason is logged once.
         """
         if not isinstance(error, CardUntrusted):
             return False
@@ -139,8 +140,9 @@ class CardFacts:
 
 
 def card_address(url: str) -> str:
-    """`url` without what may be secret. The query is replaced by a mark, so that another query can be
-    noticed.
+    """`url` without what may be secret.
+
+    The query is replaced by a mark, so that another query can be noticed.
     """
     parts = urlsplit(bare(url))
     scheme, host = parts.scheme.lower(), parts.netloc.lower()
@@ -152,7 +154,7 @@ def _address(url: str, tenant: str | None) -> str:
     return f"{card_address(url)} (tenant {tenant})" if tenant else card_address(url)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _listed(names: Sequence[str]) -> str:
     quoted = [quote(each).replace("; ", ", ") for each in names[:_MOST_NAMED]]
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     return ", ".join([*quoted, *more]) or "none"

@@ -1,5 +1,6 @@
-"""The bot's own certificate, for servers that ask for one (mTLS). Its files are read again when they
-change.
+"""The bot's own certificate, for servers that ask for one (mTLS).
+
+Its files are read again when they change.
 """
 
 import ssl

@@ -39,9 +39,7 @@ _KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
 
 
 class _Content:
-    """The body of a request, freed once it is sent. httpx itself keeps the request until the answer has
-    ended.
-    """
+    """The body of a request, freed once it is sent. httpx itself keeps the request until the answer ends."""
 
     def __init__(self, content: bytes) -> None:
         self._content: bytes | None = content
@@ -58,8 +56,9 @@ class _Content:
 
 
 class Client:
-    """The calls at one interface. The owner of `http` closes it. `extensions`: in addition to the configured
-    ones.
+    """The calls at one interface.
+
+    The owner of `http` closes it. `extensions`: in addition to the configured ones.
     """
 
     def __init__(

@@ -37,9 +37,7 @@ from ...http_client import (
 from .network import AsyncioBackend
 
 _KEEP_ALIVE = 3.0
-"""Seconds for which an unused connection is kept. uvicorn closes after 5, maybe while the bot sends a
-question.
-"""
+"""Seconds for which an unused connection is kept. uvicorn closes after 5, maybe during our question."""
 _MOST_UNUSED = 100  # connections that are kept
 
 _ERRORS: dict[type[Exception], type[Exception]] = {
@@ -83,8 +81,9 @@ class PooledTransport(AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: Request) -> Response:
-        """Send a request and return the head of the answer; its stream is the body. Raises httpx's
-        exceptions.
+        """Send a request and return the head of the answer; its stream is the body.
+
+        Raises httpx's exceptions.
         """
         url = request.url
         target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)

@@ -1,8 +1,7 @@
 """PURE. Reads what an agent's server sent into frames: by its shape, never by a version.
 
-Cards lie about versions, and servers mix them (facts: A2A 0.1). Values of wrong types are left out. No code
-changes a frame. Classes that are made for each chunk are not frozen, because that would take three times as
-long.
+Cards lie about versions, and servers mix them (facts: A2A 0.1). Values of wrong types are left out. Frames do
+not change. What each chunk makes is not frozen, because that would take three times as long.
 """
 
 import base64
@@ -158,9 +157,7 @@ Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unk
 
 @dataclass(slots=True)
 class Received:
-    """One event that came: its raw JSON, its frame, the size of the JSON in characters, and the event's
-    id.
-    """
+    """One event: its raw JSON, its frame, the size of the JSON in characters, and the event's id."""
 
     raw: Mapping[str, Any]
     frame: Frame
@@ -237,21 +234,15 @@ def opened(event: Object) -> tuple[Object, str]:
 
 def failure(error: Any) -> AgentFailed:
     """Read an error object of JSON-RPC, google.rpc.Status or problem JSON. Accepts any JSON value."""
-    error_json = object_of(error)
-    code = _code(error_json)
-    message = (
-        (error_json.get("message") or error_json.get("detail") or error_json.get("title"))
-        if error_json
-        else error
-    )
+    fields = object_of(error)
+    code = _code(fields)
+    message = (fields.get("message") or fields.get("detail") or fields.get("title")) if fields else error
     words = quote(message) if isinstance(message, str) else ""
     return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=words)
 
 
 def _code(error: Object) -> int:
-    """The JSON-RPC number of an error. HTTP+JSON names the error ([spec] 11.6) or has only a status
-    instead.
-    """
+    """The JSON-RPC number of an error, also if it has only a name ([spec] 11.6) or a status (HTTP+JSON)."""
     code = _integer(error.get("code")) or 0
     if code < 0:
         return code
@@ -472,7 +463,7 @@ def _file(part: Object) -> FileRef | None:
 
 
 def _bytes_of_proto(value: Any) -> Any:
-    """Undo the second Base64: the SDKs for Python and Go put the Base64 of JSON-RPC into a field of bytes."""
+    """Undo the second Base64: SDKs for Python and Go put JSON-RPC's Base64 into a field of bytes."""
     try:
         once = base64.b64decode(value, validate=True)
         base64.b64decode(once, validate=True)

@@ -24,8 +24,9 @@ _NEXT_ADDRESS = 0.25  # seconds until the next address of a host is tried beside
 
 
 class AsyncioBackend(httpcore.AsyncNetworkBackend):
-    """Connects in the loop of asyncio or uvloop. Local addresses and socket options are ignored: no pool sets
-    any.
+    """Connects in the loop of asyncio or uvloop.
+
+    Local addresses and socket options are ignored: no pool sets any.
     """
 
     def __init__(self) -> None:

@@ -192,8 +192,9 @@ async def _discover(client: ClientSettings) -> str:
 
 
 def _metadata_urls(issuer: str) -> tuple[str, ...]:
-    """Where the metadata may be. RFC 8414 3.1 puts the well-known name before the issuer's path, OpenID after
-    it.
+    """Where the metadata may be.
+
+    RFC 8414 3.1 puts the well-known name before the issuer's path, OpenID after it.
     """
     parts = urlsplit(issuer)
     oauth, openid = (f"/.well-known/{name}" for name in _WELL_KNOWN)
@@ -201,9 +202,9 @@ def _metadata_urls(issuer: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([f"{root}{oauth}{path}", f"{root}{path}{openid}", f"{root}{path}{oauth}"]))
 
 
-def _endpoint_in(metadata: Object, url: str, issuer: str) -> str:
+def _endpoint_in(issuer_metadata: Object, url: str, issuer: str) -> str:
     """The token endpoint in `metadata`. Metadata of another issuer must not be used (RFC 8414 3.3)."""
-    if (stated_issuer := metadata.get("issuer")) != issuer:
+    if (stated_issuer := issuer_metadata.get("issuer")) != issuer:
         what = (
             f"calls its issuer {quote(stated_issuer)!r}"
             if isinstance(stated_issuer, str)
@@ -213,7 +214,7 @@ def _endpoint_in(metadata: Object, url: str, issuer: str) -> str:
             f"the metadata at {url} {what}, not {issuer!r}; set {_PREFIX}ISSUER to exactly what it says, if"
             " that is who gives the bot its tokens"
         )
-    endpoint = text_of(metadata.get("token_endpoint"))
+    endpoint = text_of(issuer_metadata.get("token_endpoint"))
     origin, home = origin_of(endpoint), origin_of(issuer)
     is_here = origin is not None and home is not None and origin.is_loopback and home.is_loopback
     if origin is None or not (origin.scheme == "https" or is_here):

@@ -37,8 +37,9 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """A POST for a token. `secrets`: parts that must not be logged. `is_signed`: it depends on this machine's
-    clock.
+    """A POST for a token.
+
+    `secrets`: parts that must not be logged. `is_signed`: it depends on this machine's clock.
     """
 
     headers: dict[str, str] = field(repr=False)

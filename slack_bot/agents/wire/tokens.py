@@ -22,9 +22,7 @@ _RETRY_PAUSE = 5.0
 _HUNG = 10.0
 """Seconds without another attempt after a token server did not answer: each question would wait for it."""
 _UNTRIED = 10.0
-"""Seconds in which a new token that the agent has never accepted is not replaced: it would refuse the next,
-too.
-"""
+"""Seconds without another token after the agent refused a new one: it would refuse the next one, too."""
 _MOST_FILE_BYTES = 64 * 1024
 
 
@@ -83,8 +81,9 @@ class FetchedTokens(TokenSource):
             self._current.is_accepted = True
 
     async def _fetched(self) -> _Current:
-        """Wait for the running fetch. If the caller is cancelled the fetch goes on, because others wait for
-        it.
+        """Wait for the running fetch.
+
+        If the caller is cancelled the fetch goes on, because others wait for it.
         """
         return await asyncio.shield(self._begin_fetch())
 

@@ -208,8 +208,9 @@ async def read_body(response: Response, host: str, max_bytes: int) -> bytearray:
 
 
 def parse_json(text: bytes | bytearray | str, host: str) -> Any:
-    """Parse JSON. Raises BadAgentData if it is not JSON, is nested too deep, or has a number of absurd
-    length.
+    """Parse JSON.
+
+    Raises BadAgentData if it is not JSON, is nested too deep, or has a number of absurd length.
     """
     if not isinstance(text, str):
         text = text.decode("utf-8-sig", "replace")
@@ -262,9 +263,7 @@ async def error_from_status(
 
 
 def _is_error(body: Object, response: Response) -> bool:
-    """Whether the body is problem JSON, or JSON-RPC's error without an envelope, as the JavaScript SDK sends
-    it on 0.3.
-    """
+    """Whether the body is problem JSON, or a bare JSON-RPC error as the JavaScript SDK sends it on 0.3."""
     code = body.get("code")
     return _PROBLEM in media_type(response) or (isinstance(code, int) and code < 0)
 
@@ -289,8 +288,9 @@ def not_a2a(response: Response, host: str) -> BadAgentData:
 
 
 def parse_retry_after(response: Response) -> float | None:
-    """The Retry-After (RFC 9110, 10.2.3) in seconds; None without one. A date counts from the server's own
-    date.
+    """The Retry-After (RFC 9110, 10.2.3) in seconds; None without one.
+
+    A date counts from the server's own date.
     """
     after = response.headers.get("retry-after", "").strip()
     if after.isascii() and after.isdigit():

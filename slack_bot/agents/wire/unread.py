@@ -76,8 +76,9 @@ _OTHERS = frozenset(
 
 
 def unread_in(event: Object) -> list[Unread]:
-    """What the bot does not understand in an event without its envelope. For nearly all events the list is
-    empty.
+    """What the bot does not understand in an event without its envelope.
+
+    For nearly all events the list is empty.
     """
     return list(_Reader(event).look())
 
@@ -109,7 +110,7 @@ class _Reader:
             case frames.MessageReply():
                 yield from self._message(body, "")
 
-    def _found(self, what: str, meant: str | None = None) -> Unread:
+    def _report(self, what: str, meant: str | None = None) -> Unread:
         return Unread(self._kind, what, meant)
 
     def _unknown(self) -> Iterator[Unread]:
@@ -117,11 +118,11 @@ class _Reader:
         if not any(self._event.values()) or plain in _KEEP_ALIVE:
             return
         if self._kind:
-            yield self._found("there is no such kind of event", nearest(self._kind.lower(), _KINDS, 0.6))
+            yield self._report("there is no such kind of event", nearest(self._kind.lower(), _KINDS, 0.6))
             return
         names = (*_WRAPPERS, "status", "artifact", "artifacts", "parts", *_AROUND, "kind")
         meant = next((near for key in self._event if (near := _nearest(key, tuple(names)))), None)
-        yield self._found(f"nothing in it says what it is (its keys: {_listed(self._event)})", meant)
+        yield self._report(f"nothing in it says what it is (its keys: {_listed(self._event)})", meant)
 
     def _task(self, body: Object) -> Iterator[Unread]:
         yield from self._keys(body, "", _TASK)
@@ -139,16 +140,16 @@ class _Reader:
             if isinstance(message, dict):
                 yield from self._message(message, "status.message.")
             elif message:
-                yield self._found(f"status.message is {_named(message)}, not an object")
+                yield self._report(f"status.message is {_named(message)}, not an object")
         if isinstance(state, str) and not frames.is_state(state):
             word = state.lower().replace("_", "-").removeprefix("task-state-")
-            yield self._found(f"there is no state {state[:_QUOTED]!r}", nearest(word, _STATES, 0.6))
+            yield self._report(f"there is no state {state[:_QUOTED]!r}", nearest(word, _STATES, 0.6))
 
     def _artifact_update(self, body: Object) -> Iterator[Unread]:
         yield from self._missing(body, "", "artifact")
         yield from self._keys(body, "", _ARTIFACT_UPDATE)
         if not isinstance(body.get("append"), bool | None):
-            yield self._found(f"append is {_named(body['append'])}, not true or false")
+            yield self._report(f"append is {_named(body['append'])}, not true or false")
         if isinstance(artifact := body.get("artifact"), dict):
             yield from self._artifact(artifact, "artifact.")
 
@@ -166,7 +167,7 @@ class _Reader:
         name = "parts" if owner.get("parts") is not None else "content"
         parts = owner.get(name)
         if not isinstance(parts, list | dict | str | None):
-            yield self._found(f"{place}{name} is {_named(parts)}, not a list")
+            yield self._report(f"{place}{name} is {_named(parts)}, not a list")
             return
         for number, part in enumerate(parts if isinstance(parts, list) else [parts]):
             yield from self._part(part, f"{place}{name}[{number}]")
@@ -175,7 +176,7 @@ class _Reader:
         if isinstance(part, str | None):
             return
         if not isinstance(part, dict):
-            yield self._found(f"{place} is {_named(part)}, not an object")
+            yield self._report(f"{place} is {_named(part)}, not an object")
             return
         if frames.is_read(part):
             yield from self._keys(part, f"{place}.", (_METADATA,))
@@ -187,19 +188,17 @@ class _Reader:
         names = tuple(name for group in _PART for name in group)
         near = next((near for key in rest if key not in names and (near := _nearest(key, names))), None)
         meant = near or (kind if kind in ("text", "data", "file") and kind not in part else None)
-        yield self._found(
+        yield self._report(
             f"{place} has no text, data or file that can be read (its keys: {_listed(part)})", meant
         )
 
     def _missing(self, body: Object, place: str, name: str) -> Iterator[Unread]:
-        """Report a missing or wrong value of `name`, unless a key is nearly that name: `_keys` reports
-        those.
-        """
+        """Report a missing or wrong value of `name`, unless a key is nearly that name (see `_keys`)."""
         value = body.get(name)
         if value is None and not any(_nearest(key, (name,)) for key in body):
-            yield self._found(f"it has no {place}{name} (its keys: {_listed(body)})")
+            yield self._report(f"it has no {place}{name} (its keys: {_listed(body)})")
         elif not isinstance(value, dict | None) and not (name == "status" and isinstance(value, str)):
-            yield self._found(f"{place}{name} is {_named(value)}, not an object")
+            yield self._report(f"{place}{name} is {_named(value)}, not an object")
 
     def _keys(
         self, body: Object, place: str, groups: tuple[tuple[str, ...], ...], cutoff: float = 0.75
@@ -209,7 +208,7 @@ class _Reader:
         known_keys = {name for group in groups for name in group} | _OTHERS
         for key in body if missing else ():
             if key not in known_keys and (meant := _nearest(key, tuple(missing), cutoff)) is not None:
-                yield self._found(f"there is no key {place}{key[:_QUOTED]}", meant)
+                yield self._report(f"there is no key {place}{key[:_QUOTED]}", meant)
 
 
 def _listed(value: Object) -> str:
@@ -223,6 +222,6 @@ def _named(value: Any) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _nearest(key: str, names: tuple[str, ...], cutoff: float = 0.75) -> str | None:
+def _nearest(key: str, candidates: tuple[str, ...], cutoff: float = 0.75) -> str | None:
     """Same as `nearest`, cached: a stream repeats the same keys thousands of times."""
-    return nearest(key, names, cutoff)
+    return nearest(key, candidates, cutoff)

@@ -1,6 +1,4 @@
-"""PURE. Chooses which messages of a thread are quoted to its agent, how much of them, and how people are
-named.
-"""
+"""PURE. Chooses which messages of a thread are quoted to its agent, how much, and how people are named."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -117,8 +117,9 @@ class ThreadContext(QuestionContext):
                 _log.warning("what was said in a thread was not kept: %s", error)
 
     async def reword(self, thread: ThreadKey, change: Mapping[str, Any], *, is_gone: bool) -> None:
-        """Apply an edit or a deletion to a kept message. `change`: Slack's event. Errors of the store are
-        logged.
+        """Apply an edit or a deletion to a kept message.
+
+        `change`: Slack's event. Errors of the store are logged.
         """
         message = change.get("previous_message" if is_gone else "message")
         if self._reader.is_limited and self._settings.overheard and isinstance(message, Mapping):
@@ -142,8 +143,9 @@ class ThreadContext(QuestionContext):
             await overhear(self._store, thread, message, self._settings.overheard, now, is_change=is_change)
 
     async def look_around(self, question: Question, heard: Heard) -> Surroundings:
-        """The context of `question` for an agent that has got `heard`. Never raises for errors of Slack or
-        the store.
+        """The context of `question` for an agent that has got `heard`.
+
+        Never raises for errors of Slack or the store.
         """
         policy = self._policies.of(question.thread.channel)
         try:

@@ -1,5 +1,6 @@
-"""Reads what was said in a thread while a question waits: at most a few pages and seconds, and nothing more
-if Slack does not let the app.
+"""Reads what was said in a thread while a question waits.
+
+It takes at most a few pages and seconds, and reads nothing more if Slack does not let the app.
 """
 
 import asyncio

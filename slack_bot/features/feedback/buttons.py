@@ -23,8 +23,9 @@ _DAY = 86_400.0  # seconds
 
 
 class FeedbackButtons:
-    """The feedback buttons below answers, and their modal. `hourly` limits how many new answers may be asked
-    for.
+    """The feedback buttons below answers, and their modal.
+
+    `hourly` limits how many new answers may be asked for.
     """
 
     def __init__(self, collector: FeedbackCollector, hourly: HourlyQuestions) -> None:

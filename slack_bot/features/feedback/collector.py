@@ -89,8 +89,9 @@ class FeedbackCollector:
         return None if before is not None and before.value == value else FEEDBACK_THANKS
 
     async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
-        """Open the modal that asks why an answer was not helpful. Returns whether it opened. Raises
-        StoreError.
+        """Open the modal that asks why an answer was not helpful.
+
+        Returns whether it opened. Raises StoreError.
         """
         record = await self._store.turn(turn)
         is_asker = record is not None and record.question.user == user

@@ -84,8 +84,9 @@ class FeedbackSender:
         return replace(record, unsent=unsent, due=now + pause, tries=record.tries + 1)
 
     async def _is_taken(self, name: str, record: FeedbackRecord) -> bool:
-        """Whether the target accepted it. Also true if the target is no longer configured or has no use for
-        it.
+        """Whether the target accepted it.
+
+        Also true if the target is no longer configured or has no use for it.
         """
         make = self._requests.get(name)
         request = make(record, self._clock.wall()) if make else None

@@ -47,8 +47,9 @@ class FormAccess:
         self._clock, self._days = common.clock, common.settings.store.form_days
 
     async def refusal(self, form: OpenForm, user: str) -> str | None:
-        """Why `user` may not answer; None if they may. If a channel has approvers, only they decide
-        approvals.
+        """Why `user` may not answer; None if they may.
+
+        If a channel has approvers, only they decide approvals.
         """
         if self._clock.wall() - form.opened_at > self._days * _DAY:
             return FORM_EXPIRED
@@ -149,8 +150,9 @@ class FormHandler(FormAnswers):
         )
 
     async def is_stop(self, turn: TurnJournal) -> bool:
-        """Whether the question is a "stop" that ended a form. Only forms with controls can be ended in this
-        way.
+        """Whether the question is a "stop" that ended a form.
+
+        Only forms with controls can be ended in this way.
         """
         question = turn.record.question
         if (
@@ -167,8 +169,9 @@ class FormHandler(FormAnswers):
         )
 
     async def stop(self, thread: ThreadKey, user: str) -> bool:
-        """End the forms with controls that `user` was asked in the thread. True if there were any. Raises
-        StoreError.
+        """End the forms with controls that `user` was asked in the thread.
+
+        True if there were any. Raises StoreError.
         """
         open_forms = [
             each
@@ -201,8 +204,9 @@ class FormHandler(FormAnswers):
         await self._record(form, forms.note_of_end(note))
 
     async def close(self, turn: TurnJournal) -> None:
-        """Close the form that the turn opened, because it is not needed any more. Errors of the store are
-        logged.
+        """Close the form that the turn opened, because it is not needed any more.
+
+        Errors of the store are logged.
         """
         if not turn.form.handle:
             return

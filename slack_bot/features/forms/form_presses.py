@@ -106,8 +106,9 @@ class FormPresses:
         return None if is_sent else LINK_NOT_SENT
 
     async def _give(self, form: OpenForm, press: FormPress, answer: Answer) -> str | None:
-        """Accept an answer once. The question is stored first: a form that is taken without a question would
-        be lost.
+        """Accept an answer once.
+
+        The question is stored first: a form that is taken without a question would be lost.
         """
         question = self._asked(form, press, answer)
         if await self._intake.accept(question):

@@ -72,8 +72,9 @@ def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn
 
 
 def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:
-    """The rows for a person's unfinished questions, the newest first. The first turn of a thread is
-    running.
+    """The rows for a person's unfinished questions, the newest first.
+
+    The first turn of a thread is running.
     """
     before: Counter[ThreadKey] = Counter()
     rows: list[ShownTurn] = []

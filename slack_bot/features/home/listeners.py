@@ -36,9 +36,7 @@ class HomeListeners:
         )
 
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
-        """Bolt's listener for visits of the Home tab, the messages with the bot, or a new thread (facts:
-        Slack 9).
-        """
+        """Bolt's listener for visits of the Home tab and the messages with the bot (facts: Slack 9)."""
         visit = read_visit(body)
         if visit.is_home:
             await self._show(visit.user, identity_of(context.authorize_result))

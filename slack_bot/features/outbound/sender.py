@@ -111,8 +111,9 @@ class OutboundSender:
             await asyncio.sleep(_AGAIN)
 
     def _done(self, key: str, task: asyncio.Task[None]) -> None:
-        """Forget a delivery that ended. One that broke is left to the next process: here it would break
-        again.
+        """Forget a delivery that ended.
+
+        One that broke is left to the next process: here it would break again.
         """
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("the delivery of a message broke", exc_info=error, extra={"turn": key})

@@ -41,8 +41,9 @@ class PushOffers(NewsOffers):
         return False
 
     async def withdraw(self, turn: TurnRecord) -> None:
-        """Tell the agent to stop posting. Errors are ignored: a post about an ended watch is refused
-        anyway.
+        """Tell the agent to stop posting.
+
+        Errors are ignored: a post about an ended watch is refused anyway.
         """
         if turn.push_id is not None and turn.task_id is not None:
             agent = self._agent.in_conversation(turn.question.thread)

@@ -25,8 +25,9 @@ _ALGORITHMS = ("RS256", "ES256")
 _CLAIMS = ("iss", "aud", "exp", "iat", "jti")
 _TOLERANCE = 60.0  # seconds by which clocks may differ
 _MOST_SEEN = 10_000
-"""How many tokens are remembered, so that each is accepted once. A repeated one would only be one more
-hint.
+"""How many tokens are remembered, so that each is accepted once.
+
+A repeated one would only be one more hint.
 """
 _READ_PAUSE = 60.0
 """Seconds between two readings of the keys at least, because any sender can name an unknown key."""
@@ -58,7 +59,7 @@ class JwtVerifier:
             log.warning("%s", problem)
 
     async def is_valid(self, token: str, audience: str) -> bool:
-        """Whether a known key signed `token` for this audience, and it is current and used for the first
+        """Whether a known key signed `token` for this audience, and it is valid now and used for the first
         time.
         """
         claims = await self._claims(token, audience)

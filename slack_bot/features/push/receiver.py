@@ -75,8 +75,9 @@ class PushReceiver:
         return {PUSH_PATH: self._handle}
 
     async def check_port(self, wait: float) -> None:
-        """Check that the port is free; wait up to `wait` seconds for another process. Raises
-        SettingsError.
+        """Check that the port is free; wait up to `wait` seconds for another process.
+
+        Raises SettingsError.
         """
         await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
 
@@ -87,8 +88,9 @@ class PushReceiver:
 
     @asynccontextmanager
     async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
-        """Listen on a port of its own, with the limits of HTTP mode. Raises SettingsError if the port is
-        taken.
+        """Listen on a port of its own, with the limits of HTTP mode.
+
+        Raises SettingsError if the port is taken.
         """
         settings = self._settings
         async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):

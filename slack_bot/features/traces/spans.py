@@ -101,9 +101,7 @@ class TurnSpans:
         self._turns = OrderedDict[str, _Turn]()
 
     def traceparent(self, turn: str) -> str | None:
-        """The `traceparent` header (W3C) for a request of this turn to the agent; None for an unknown
-        turn.
-        """
+        """The `traceparent` header (W3C) for a request of this turn to the agent, or None."""
         if (open_turn := self._turns.get(turn)) is None:
             return None
         trace, root = open_turn.ids

@@ -75,11 +75,11 @@ def test_a_question_in_words(parts: tuple[Part, ...], prompt: str, form: Form | 
 
 def test_a_call_that_asks_what_the_reader_has_read_is_not_named_again() -> None:
     call = data(CALL, adk_type="function_call")
-    assert question_in((call,), told="Shall I approve 5?") is None
-    assert question_in((call,), told="Shall I?") is not None
+    assert question_in((call,), shown_text="Shall I approve 5?") is None
+    assert question_in((call,), shown_text="Shall I?") is not None
     bare = data({"name": "confirm"}, adk_type="function_call")
-    assert question_in((bare,), told="Shall I?") == Form("**confirm**")
-    again = question_in((waiting("ask", {"q": "Shall I?"}),), told="Shall I?")
+    assert question_in((bare,), shown_text="Shall I?") == Form("**confirm**")
+    again = question_in((waiting("ask", {"q": "Shall I?"}),), shown_text="Shall I?")
     assert again == Form("", reply=ADK), "what it takes to answer it is kept"
 
 
@@ -383,7 +383,7 @@ def test_no_data_whatever_breaks_the_reading(value: Any, name: str) -> None:
     forms = [
         question_in((data(value),)),
         question_in((waiting(name, value),), "?"),
-        question_in((data({"id": "1", "value": value}),), told="?"),
+        question_in((data({"id": "1", "value": value}),), shown_text="?"),
         question_in((), metadata={f"{STACK}ui/form_request/v1": value, f"{STACK}auth/oauth/v1": value}),
         question_in((), metadata={f"{STACK}interactions/approval/v1": value}),
     ]
