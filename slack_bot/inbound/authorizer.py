@@ -36,7 +36,8 @@ Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
 
 
 def new_authorize(client: AsyncWebClient) -> Authorize:
-    """Make the function that asks Slack (`auth.test`), once, whose bot token `client` has.
+    """Make a function that returns the bot's identity, for the token of `client`. It asks Slack once
+    (`auth.test`).
 
     `bot_scopes` of its result is None if Slack names no scopes. Bolt itself would acknowledge and drop an
     event whose `auth.test` fails. The SlackError that this function raises becomes a 500, and Slack sends the

@@ -41,7 +41,7 @@ class MessageReader(Protocol):
 
 
 class Backfill:
-    """Finds these questions when `run` is called."""
+    """Reads back the questions that were asked while the bot was away, when `run` is called."""
 
     def __init__(
         self,

@@ -161,7 +161,10 @@ class CollectionStore(Protocol):
         """Read a record. Returns None if it was never stored or has expired."""
 
     async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
-        """Replace a record by the result of `revise`, unless that is None. Atomic. `now`: s since 1970."""
+        """Replace a record by the result of `revise`, unless that is None. Atomic.
+
+        `now`: seconds since 1970.
+        """
 
     async def remove(self, collection: Collection[R], *keys: Key) -> None:
         """Remove records. Keys without a record are ignored."""

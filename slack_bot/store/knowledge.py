@@ -216,13 +216,14 @@ async def open_forms_of(store: CollectionStore, user: str, team: str) -> list[Op
 
 
 async def take_form(
-    store: CollectionStore, handle: str, ended_by: str, user: str, now: float
+    store: CollectionStore, handle: str, taken_by: str, user: str, now: float
 ) -> OpenForm | None:
     """End a form if it is open (`OpenForm.taken`). Returns the stored form, or None if there is none.
 
-    `ended_by`: the button, or the other way, by which it ended. `user`: who ended it. Raises StoreError.
+    `taken_by`: the key of the question that answers it or of the turn that no longer needs it, or "stop".
+    `user`: who ended it. `now`: seconds since 1970. Raises StoreError.
     """
-    result = await store.change(FORMS, (handle,), lambda form: form and form.taken(ended_by, user, now), now)
+    result = await store.change(FORMS, (handle,), lambda form: form and form.taken(taken_by, user, now), now)
     return result.after
 
 
