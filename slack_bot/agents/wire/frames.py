@@ -1,7 +1,7 @@
 """PURE. Reads what an agent's server sent into frames: by its shape, never by a version.
 
-Cards lie about versions, and servers mix them (facts: A2A 0.1). Values of wrong types are left out. Frames are
-not changed. The classes made for each chunk are not frozen: that would take three times as long.
+Cards lie about versions, and servers mix them (facts: A2A 0.1). Values of wrong types are left out. Frames
+are not changed. The classes made for each chunk are not frozen: that would take three times as long.
 """
 
 import base64
