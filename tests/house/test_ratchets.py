@@ -18,26 +18,26 @@ import pytest
 from tests.house import shape, walks
 
 SHAPE = {
-    "classes that do too much": 12,
-    "attributes set from outside": 105,
+    "classes that do too much": 4,
+    "attributes set from outside": 102,
     "splats into constructors": 21,
     "conditional callees": 1,
-    "assignments to three or more": 176,
-    "parameter names with five or more types": 41,
+    "assignments to three or more": 171,
+    "parameter names with five or more types": 29,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 185,
+    "words of manner": 125,
 }
 WALKS = {
     "mention": {
-        "files": 91, "rooms": 10, "moves between files": 383, "moves between rooms": 156, "climbs": 35,
+        "files": 91, "rooms": 10, "moves between files": 384, "moves between rooms": 153, "climbs": 35,
     },
     "chunk": {"files": 45, "rooms": 6, "moves between files": 171, "moves between rooms": 50, "climbs": 24},
-    "press": {"files": 85, "rooms": 10, "moves between files": 316, "moves between rooms": 123, "climbs": 34},
+    "press": {"files": 85, "rooms": 10, "moves between files": 317, "moves between rooms": 120, "climbs": 34},
     "takeover": {
-        "files": 121, "rooms": 11, "moves between files": 2702, "moves between rooms": 683, "climbs": 175,
+        "files": 121, "rooms": 11, "moves between files": 2706, "moves between rooms": 680, "climbs": 175,
     },
 }  # fmt: skip
 
