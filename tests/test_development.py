@@ -14,10 +14,10 @@ from tests.house.walks import Function, callers, function_of
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(\S+\.py)` \| `(\S+)` \|", re.MULTILINE)
 MOST_FUNCTIONS, MOST_FILES = 27, 18
-MOST_WITH_HELPERS = 230
+MOST_WITH_HELPERS = 232
 """All functions of the bot that one chunk runs through, helpers too, without comprehensions. What is cached
 in the process makes a difference of a few. It rose when the answer became a value with one driver, and when
-Slack's API got parts."""
+Slack's API, the buffer and the task got parts."""
 NAMED = re.compile(r"`([\w./-]+\.(?:py|js|md|json|txt|yml|toml|sse))`")
 """A file that the page names; not a pattern of files."""
 HELD = re.compile(r"`([A-Za-z_][\w.]*)` (?:of|in) `([\w./-]+\.(?:py|js))`")

@@ -190,7 +190,7 @@ class RepeatedText:
         return ""
 
 
-class HeldText:
+class TextToCompare:
     """Released text, while it is not known what of it the last message of another process shows.
 
     `is_misread`: that message does not read as its segment.
@@ -246,7 +246,7 @@ class Ledger:
         self.present: Segment | None = None
         self.in_doubt = False
         self.repeated = RepeatedText()
-        self.held = HeldText()
+        self.held = TextToCompare()
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
         self._is_ending = False  # the present message gets no more text

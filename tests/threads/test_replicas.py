@@ -208,7 +208,7 @@ async def test_a_stop_of_a_turn_that_looks_around_at_another_process_ends_it(
         root = there.workspace.say("U2", CHANNEL, "what people wrote before", now=time.time())
         there.workspace.faults.set("conversations.replies", ["slow:600"])
         key = f"T1:{CHANNEL}:{await there.ask(0, 'one', thread_ts=root)}"
-        await there.until(lambda: any(each.line.running for each in there.apps[0].threads.registry))
+        await there.until(lambda: any(each.line.running for each in there.apps[0].threads.conversations))
         turn = await there.apps[1].store.turn(key)
         assert turn is not None and turn.stage is Stage.ACCEPTED
         await there.apps[1].threads.registry.stop_turn(key, "U1")

@@ -364,7 +364,7 @@ async def test_a_stop_that_comes_too_late_says_so() -> None:
 
 
 def stop(bot: BotHarness) -> None:
-    for conversation in bot.app.threads.registry:
+    for conversation in bot.app.threads.conversations:
         conversation.tell(Stop("U1"))
 
 
