@@ -59,7 +59,7 @@ async def test_long_code_is_folded_by_itself(page: Page, playground: Playground)
 async def test_what_was_written_before_a_reader_s_eyes_is_not_folded(
     page: Page, playground: Playground, browser: Browser
 ) -> None:
-    await mention(page, "long 6000")
+    await mention(page, "long 3000")
     text = f"document.querySelector('{ANSWER} .md')"
     await page.until(f"{text}?.offsetHeight > 1200")
     assert not await page.value(f"{text}.classList.contains('folded')")
