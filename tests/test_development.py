@@ -22,6 +22,8 @@ NAMED = re.compile(r"`([\w./-]+\.(?:py|js|md|json|txt|yml|toml|sse))`")
 """A file that the page names; not a pattern of files."""
 HELD = re.compile(r"`([A-Za-z_][\w.]*)` (?:of|in) `([\w./-]+\.(?:py|js))`")
 """What the page says to be in a file."""
+THERE = re.compile(r"`([A-Za-z_]\w*)`(?: of `\w+`)? there\b")
+"""What it says to be in the file that it named last."""
 BEGINS = re.compile(r"^\| \[[^\]]+\]\(#([\w-]+)\) \| (?:`\w+` in )?`(\S+\.py)`(?:,.*)? \|$", re.MULTILINE)
 """A row that says in which file a change begins: the recipe, and the file."""
 UNTABLED = {"a-recording-that-is-read-wrong"}
@@ -88,6 +90,11 @@ def test_what_the_page_says_to_be_in_a_file_is_there() -> None:
         if path is None or not re.search(rf"\b{name}\b", path.read_text("utf-8")):
             wrong.append(found.group())
     assert len(list(HELD.finditer(text))) > 60
+    for found in THERE.finditer(text):
+        path = _file([*NAMED.finditer(text, 0, found.start())][-1][1], text, found.start())
+        if path is not None and not re.search(rf"\b{found[1]}\b", path.read_text("utf-8")):
+            wrong.append(f"{found.group()}: {path.name}")
+    assert len(list(THERE.finditer(text))) > 10
     assert wrong == []
 
 
