@@ -91,7 +91,7 @@ def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.Mo
     main(["replay", str(place / "answer.jsonl"), "--golden", str(place / "kept"), "--update"])
     monkeypatch.setattr(machine.Turn, "_grow", forgetful)
     # or the end would repair it
-    monkeypatch.setattr(machine.Turn, "_reconcile", lambda self, text, reason: machine.NoOp(reason))
+    monkeypatch.setattr(machine.TurnAnswer, "reconcile", lambda self, text, reason: machine.NoOp(reason))
     golden = place / "kept" / "answer.jsonl.txt"
     assert "Third-line." in golden.read_text("utf-8")
     status, small = shrunk(place, "--golden", str(place / "kept"))
