@@ -3,14 +3,22 @@
 It reads the examples beside it and the guide, and writes the model of `classifier.py`. It is a perceptron
 that only learns where it is not sure (passive-aggressive), with the mean of all its states as the result,
 and of several orders of the examples. The same examples give the same model on each machine.
+
+Beside the examples it notes what the model was made from, so that a test need not train again.
+`python -m tests.playground.train --check` does that: it says whether the model that is kept is the one that
+is learned.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
+import hashlib
+import json
 import math
 import multiprocessing
 import random
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -25,6 +33,8 @@ from slack_bot.playground.reference.subjects import bundled_subjects
 
 EXAMPLES = Path(__file__).parent / "examples"
 MODEL = Path(__file__).parents[2] / "slack_bot/playground/reference/model.gz"
+RECORD = Path(__file__).parent / "trained.json"
+_PART = 40  # one row in so many is the part that is learned for the record
 _ORDERS, _ROUNDS = 3, 3  # the examples are learned in so many orders, each so often
 _MARGIN = 1.0  # by which the right label shall be ahead
 _MOST = 1.0  # that one example may change
@@ -66,6 +76,14 @@ def said_in(sections: Iterable[PageSection]) -> list[Example]:
 def taught() -> list[Example]:
     """All that the model learns from."""
     return examples() + wordings() + said_in(guide())
+
+
+def record_of(rows: Sequence[Example], model: str) -> dict[str, str]:
+    """Tells whether `model` was learned from `rows` by this code: what it learns from, and a small part."""
+    subjects = bundled_subjects()
+    features = [[label, *features_of(text, subjects.named_in(text))] for label, text in rows]
+    made = {"features": json.dumps(features), "part": learned(rows[::_PART]), "model": model}
+    return {name: hashlib.sha256(text.encode("utf-8")).hexdigest() for name, text in made.items()}
 
 
 def learned_in_processes(rows: Sequence[Example]) -> str:
@@ -129,6 +147,25 @@ def _learn(vectors: Sequence[Sequence[int]], labels: Sequence[int], features: in
     ]
 
 
-if __name__ == "__main__":
-    MODEL.write_bytes(gzip.compress(learned_in_processes(taught()).encode("utf-8"), mtime=0))
+def kept() -> str:
+    """The model that is kept."""
+    return gzip.decompress(MODEL.read_bytes()).decode("utf-8")
+
+
+def main() -> int:
+    """0: the model is written, or it is the one that is learned."""
+    parser = argparse.ArgumentParser(prog="python -m tests.playground.train")
+    parser.add_argument("--check", action="store_true", help="only compare the model that is kept")
+    options, rows = parser.parse_args(), taught()
+    model = learned_in_processes(rows)
+    if options.check:
+        print("the model is the one that is learned" if model == kept() else "another model is learned")
+        return int(model != kept())
+    MODEL.write_bytes(gzip.compress(model.encode("utf-8"), mtime=0))
+    RECORD.write_text(json.dumps(record_of(rows, model), indent=1) + "\n", "utf-8")
     print(f"{MODEL.name}: {MODEL.stat().st_size} bytes from {len(examples())} examples")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
