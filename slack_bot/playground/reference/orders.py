@@ -56,9 +56,21 @@ _DEMONSTRATIONS = {
     ),
     "`show me a table` shows one": r"tables?|overview|list",
     "`show me a chart` shows one": r"charts?|graphs?|plots?|diagrams?",
-    "`show me a file` shows one": r"files?|pdf|excel|spreadsheet|program|script",
+    "`show me a file` shows one": r"files?|pdf|excel|spreadsheet",
     "`write a long answer` shows one": r"long (?:answer|text|story|essay)",
 }
+_CODE = re.compile(
+    r"\b(?:write|create|make|build|generate|draft|code|program|implement|schreibe?)\s+(?:[\w-]+\s+){0,5}?"
+    r"(?:code|scripts?|programs?|functions?|class|regex|quer(?:y|ies)|sql|python|javascript|typescript|java|golang"
+    r"|rust|bash|dockerfile|bots?|agents?)\b",
+    re.IGNORECASE,
+)
+_NO_CODE = "I write no code: I am a demonstration, and only answer questions about this project."
+_AGENT = re.compile(r"\b(?:a2a|agents?)\b", re.IGNORECASE)
+_NO_AGENT = (
+    "I write no code, but a small agent of about ninety lines stands in `docs/agents.md`, and "
+    "`slack-bot agent` starts the playground's own: the bot can be tried with either."
+)
 _NO_TABLE = "I cannot make a table: I show sections of the guide as they are."
 
 
@@ -72,6 +84,11 @@ def is_plain_order(question: str) -> bool:
     """An order that cannot be meant as a question of what is possible."""
     order = _ORDER.match(question)
     return is_order(question) and order is not None and (order[1] is None or order[2] is not None)
+
+
+def wants_code(question: str) -> bool:
+    """A program is to be written."""
+    return is_order(question) and _CODE.search(question) is not None
 
 
 def topic_of_table(question: str) -> str:
@@ -92,6 +109,8 @@ def table_reply(answer: PageSection | None, near: Sequence[PageSection]) -> str:
 
 def order_reply(question: str, near: Sequence[PageSection]) -> str:
     """That it is not done, and what there is instead. `near`: what is known of it."""
+    if wants_code(question):
+        return f"{_NO_AGENT if _AGENT.search(question) else _NO_CODE}\n"
     shown = next(
         (each for each, words in _DEMONSTRATIONS.items() if re.search(rf"\b(?:{words})\b", question, re.I)),
         "",

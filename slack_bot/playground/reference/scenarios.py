@@ -12,10 +12,10 @@ from itertools import count, cycle
 from typing import TypeAlias
 
 from .clauses import questions_in
-from .orders import is_order, is_plain_order, order_reply, table_reply, topic_of_table
+from .orders import is_order, is_plain_order, order_reply, table_reply, topic_of_table, wants_code
 from .pages import PageSection, words_of
 from .search import Hit, Library
-from .small_talk import has_code, is_small_talk, joke_for, language_note, small_talk, wants_joke
+from .small_talk import has_code, is_small_talk, joke_for, language_note, nearest, small_talk, wants_joke
 from .toolbox import FETCH, SEARCH, ModelFailed, ToolResult
 
 STATUSES = ("pending", "in_progress", "completed", "failed")
@@ -91,7 +91,7 @@ Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
-_ASKED_AT_ONCE = 3  # things that one message asks
+_ASKED_AT_ONCE, _MOST_ANSWERS = 3, 10  # things that one message asks: of more, each has one sentence
 _ORDERS = ("order", "do")  # kinds of talk by which something is to be done
 _RELATED = 2  # sections that come with an answer in detail
 _LONGEST = 200_000  # characters: more would only test patience
@@ -162,7 +162,7 @@ def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
     hits = library.search(question)
     talks = is_small_talk(question) or (has_code(question) and library.error_in(question) is None)
     orders = is_order(question) or (not hits and library.kind_of(question) in _ORDERS)
-    if not talks and orders and (is_plain_order(question) or not hits):
+    if not talks and orders and (is_plain_order(question) or wants_code(question) or not hits):
         known = [hit.section for hit in hits if not hit.is_doubtful]
         return _refuse(question, known if hits else library.near(question))
     if _FILE.search(question) or (hits and not talks):
@@ -355,31 +355,37 @@ def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool)
     first, *more = _chosen(
         [hit for hit in hits if not hit.is_answer or library.counts(question, hit)], library, is_detailed
     )
-    parts = [language_note(question), *_hedged(question, first, hits, library)]
-    for section in more:
-        parts += [f"## {section.heading}", section.text]
-    parts += [_said_of_rest(clause, library) for clause in library.unanswered(question)]
+    if len(more) >= _ASKED_AT_ONCE and not (is_detailed or library.is_whole(first)):
+        said = "\n".join(f"- **{each.heading}** {each.first_sentence}" for each in (first, *more))
+        parts = [language_note(question), said]
+    elif _is_doubtful(question, first, hits, library):
+        return nearest(question, [first, *more])
+    else:
+        parts = [language_note(question), first.text]
+        for section in more:
+            parts += [f"## {section.heading}", section.text]
+    parts += _said_of_rest(question, (first, *more), library)
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _hedged(question: str, first: PageSection, hits: Sequence[Hit], library: Library) -> list[str]:
-    """The text of `first`; where it may not be the answer, that is said before it."""
-    answers = [hit for hit in hits if hit.is_answer]
-    is_doubtful = all(hit.is_doubtful for hit in answers) and not library.is_whole(first)
-    if not is_doubtful or questions_in(question):
-        return [first.text]
-    if len(answers) == 1:
-        return ["I am not sure that this is what you ask:", first.text]
-    return ["I am not sure which of these you ask:", f"## {first.heading}", first.text]
+def _is_doubtful(question: str, first: PageSection, hits: Sequence[Hit], library: Library) -> bool:
+    """`first` may not be the answer to the whole `question`."""
+    is_doubtful = all(hit.is_doubtful for hit in hits if hit.is_answer) and not library.is_whole(first)
+    return is_doubtful and not questions_in(question)
 
 
-def _said_of_rest(clause: str, library: Library) -> str:
-    """That a part of the question is not answered, and what comes near to it."""
-    said = f"To *{re.sub(_MARKS, '', clause).strip()}* I do not know the answer."
-    near = library.near(clause)[:1]
-    return " ".join([said, *(f"Near it is *{each.heading}* {each.first_sentence}" for each in near)])
+def _said_of_rest(question: str, said: Sequence[PageSection], library: Library) -> Iterator[str]:
+    """What comes near to the parts of `question` that nothing `said` answers, if anything does."""
+    topics = {each.topic for each in said}
+    for clause in library.unanswered(question):
+        near, part = library.nearest(clause), re.sub(_MARKS, "", clause).strip()
+        if near is None:
+            yield f"Of *{part}* I know {'no more than this' if library.near(clause) else 'nothing'}."
+        elif near.topic not in topics:
+            topics.add(near.topic)
+            yield f"Near *{part}* is **{near.heading}** {near.first_sentence}"
 
 
 def _not_exactly(question: str, near: PageSection) -> str:
@@ -397,7 +403,7 @@ def _chosen(hits: list[Hit], library: Library, is_detailed: bool) -> list[PageSe
     if library.is_whole(best):
         found = [each for each in library.sections_of(best.page) if each.heading == each.topic]
     else:
-        found = [hit.section for hit in hits if hit.is_answer][:_ASKED_AT_ONCE]
+        found = [hit.section for hit in hits if hit.is_answer][:_MOST_ANSWERS]
     if is_detailed:
         parts = [each for each in library.parts_of(best) if each not in found]
         related = [hit.section for hit in hits if not hit.is_answer and hit.section not in found]

@@ -10,7 +10,7 @@ comes nearest can be named. Each clause that asks is heard alone as well.
 import gzip
 import re
 import tomllib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -18,11 +18,15 @@ from importlib import resources
 from .classifier import Classifier
 from .clauses import (
     asking_clauses,
+    clauses_beside,
     is_long_story,
     last_question,
+    names_several,
     point_of,
     points_back,
     questions_in,
+    questions_in_story,
+    said_before,
     without_code,
 )
 from .pages import PageSection, sections, words_of
@@ -60,11 +64,18 @@ _FULL_SCORE = 12.0  # of words: a lower one adds less
 _LEAST_SCORE, _LEAD, _SURE_SCORE = 0.6, 0.2, 1.0
 _PAIR_SCORE, _SECOND = 0.5, 0.35
 _LEAST_OF_STORY = 0.75  # of a longer text, which says much besides
-_DOUBTFUL = 0.7  # a lower score is no certain answer
+# A lower score is no certain answer; one for which the model alone speaks, with another label near it.
+_DOUBTFUL, _DOUBTFUL_ALONE = 0.6, 0.75
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3
-_PART_SCORE = 0.7  # what one of several questions must have
+# What one of several questions must have to be understood alone; one that points back must be far ahead, too.
+_PART_SCORE, _POINTING_SCORE = 0.7, 0.85
+_STORY_SCORE, _STORY_LEAD = (
+    0.75,
+    0.05,
+)  # what one of the questions of a story must have; else as for the whole
 _NEAR_PART = 0.5  # what comes near to a clause of few words, which says something then
 _AMONG, _ABOUT = 3, 0.6  # what answers a clause too: one of so many labels, with this share of the best score
+_SAID = 0.5  # share of a clause that a section must have to be the answer to it as well
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
 _NEAR, _NEAR_TALK = 0.45, 0.75  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
@@ -111,10 +122,12 @@ class _Verdict:
     """What all witnesses together say of a text: sections and kinds of talk with their scores, best first.
 
     `hit`: what subjects and words lead to, if they are clear.
+    `is_agreed`: they lead to the topic of the first one.
     """
 
     ranked: Sequence[tuple[str, float]]
     hit: Hit | None
+    is_agreed: bool
 
     @property
     def best(self) -> str:
@@ -127,11 +140,38 @@ class _Verdict:
         return first >= score and first - second >= lead
 
     @property
+    def is_doubtful(self) -> bool:
+        """Something else may be meant: little speaks for the first one, or the model alone."""
+        is_shared = not (self.is_agreed or self.is_ahead(0.0, _LEAD))
+        return not self.is_ahead(_DOUBTFUL_ALONE if is_shared else _DOUBTFUL, 0.0)
+
+    @property
+    def may_be_talk(self) -> bool:
+        """A kind of talk is near the first one, for which little speaks."""
+        first = self.ranked[0][1] if self.ranked else 0.0
+        talk = next((score for label, score in self.ranked if label.startswith(_KIND)), 0.0)
+        return first < _DOUBTFUL_ALONE and talk > first - _TALK_LEAD
+
+    @property
+    def is_clear(self) -> bool:
+        """The first one is the answer alone."""
+        return self.is_ahead(_LEAST_SCORE, _LEAD) or self.is_ahead(_SURE_SCORE, 0.0)
+
+    @property
     def kind(self) -> str:
         """The kind of talk that it is rather than a question for a section; else empty."""
         first = next((score for label, score in self.ranked if not label.startswith(_KIND)), 0.0)
         is_kind = self.best.startswith(_KIND) and self.ranked[0][1] - first >= _TALK_LEAD
         return self.best.removeprefix(_KIND) if is_kind else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One of several questions, what was said `before` it, and the `whole` in which it stands."""
+
+    text: str
+    before: str
+    whole: str
 
 
 class Library:
@@ -191,16 +231,16 @@ class Library:
 
     def search(self, query: str) -> list[Hit]:
         """The sections that answer `query`, and then what is related; empty where no answer is clear."""
-        found = self._answers(query)
-        if found:
-            there = {hit.section.heading for hit in found}
+        found = answers = self._answers(query)
+        if answers:
+            there = {hit.section.heading for hit in answers}
             scores = self._hear(query, 0).scores
-            found += [
+            found = answers + [
                 Hit(self._named[each], score, is_answer=False)
                 for each, score in scores.items()
                 if each not in there
             ]
-        return found[:_BEST]
+        return found[: max(_BEST, len(answers))]
 
     def error_in(self, query: str) -> PageSection | None:
         """The section that explains an error that is pasted into `query`."""
@@ -225,56 +265,125 @@ class Library:
         for section in self._sections:
             if words_of(section.heading) == words:
                 return [Hit(section, _BY_NAME, frozenset({section.heading}))]
-        if error := self.error_in(query):
-            return [Hit(error, _BY_NAME, frozenset({error.topic}))]
         text = self._question_in(query)
-        asking = asking_clauses(text)[:_CLAUSES]
+        if error := self.error_in(query):
+            others = [hit for part in self._parts_of(text) for hit in self._answers_to_part(part)]
+            return _once([Hit(error, _BY_NAME, frozenset({error.topic})), *others])
+        if told := self._answers_to_story(text):
+            return told
+        parts, asking = self._parts_of(text), asking_clauses(text)[:_CLAUSES]
+        whole = self._answers_to_whole(text, asking)
+        others = [hit for part in parts for hit in self._answers_to_part(part)]
+        topics = {hit.section.topic for hit in (*whole, *others)}
+        beside = [] if is_long_story(text) else clauses_beside(text)[:_CLAUSES]
+        for clause in (*([] if parts else asking), *beside):
+            said = self._own_answers(self._verdict(clause)) if clause != text else []
+            others += [hit for hit in said if hit.section.topic not in topics]
+        if others:
+            whole = whole[:1]
+        elif names_several(text) and not is_long_story(text):
+            whole += self._own_answers(self._verdict(text))[1:]
+        first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
+        overtaking = [hit for hit in others if hit.score >= first]
+        hits = overtaking + whole + [hit for hit in others if hit.score < first]
+        order = {self._verdict_of(part).best: place for place, part in reversed(list(enumerate(parts)))}
+        hits.sort(key=lambda hit: order.get(hit.section.heading, len(order)))
+        return _once(hits)
+
+    def _answers_to_whole(self, text: str, asking: Sequence[str]) -> list[Hit]:
+        """The sections that answer `text`, or its `asking` clauses without what is told besides."""
         asked = [last_question(text)] if is_long_story(text) else [text]
         joined = " ".join(asking)
         if self._says_enough(joined) and (not is_long_story(text) or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)
         least = _PAIR_SCORE if self._says_enough(text) else _LEAST_SCORE
         least = least if len(text.split()) <= _SHORT_ASK else _LEAST_OF_STORY
-        verdicts = (each for each in map(self._verdict, dict.fromkeys(asked)) if each.is_ahead(least, 0.0))
-        whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
-        parts = questions_in(text)[:_CLAUSES]
-        topics = {hit.section.topic for hit in whole}
-        found: dict[str, Hit] = {}
-        for clause in asking:
-            if clause != text and (verdict := self._verdict(clause)).is_ahead(_OWN_SCORE, _OWN_LEAD):
-                found |= {hit.section.topic: hit for hit in self._clear(verdict)}
-        others = [hit for topic, hit in found.items() if topic not in topics]
-        there = {hit.section.heading for hit in (*whole, *others)}
-        for part in parts:
-            others += [hit for hit in self._answer_to_part(part) if hit.section.heading not in there]
-            there |= {hit.section.heading for hit in others}
-        whole = whole[:1] if others else whole
-        first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
-        overtaking = [hit for hit in others if hit.score >= first]
-        hits = overtaking + whole + [hit for hit in others if hit.score < first]
-        order = {self._verdict(part).best: place for place, part in reversed(list(enumerate(parts)))}
-        return sorted(hits, key=lambda hit: order.get(hit.section.heading, len(order)))
+        verdicts = [each for each in map(self._verdict, dict.fromkeys(asked)) if each.is_ahead(least, 0.0)]
+        verdicts.sort(key=lambda each: not each.is_clear)
+        return next((hits for each in verdicts if (hits := self._clear(each))), [])
 
-    def _answer_to_part(self, part: str) -> list[Hit]:
-        """The section that answers one of several questions; none where it has everyday words alone."""
-        least = _OWN_SCORE if points_back(part) else _PART_SCORE
-        says_what = any(word not in self._everyday for word in words_of(part))
-        verdict = self._verdict(part)
-        return self._clear(verdict)[:1] if says_what and verdict.is_ahead(least, 0.0) else []
+    def _answers_to_story(self, text: str) -> list[Hit]:
+        """The sections that answer the questions of a long `text`, if more than one has an answer."""
+        questions = questions_in_story(text)[:_CLAUSES]
+        found: list[Hit] = []
+        for before, question in zip(["", *questions], questions, strict=False):
+            verdict = self._verdict(question)
+            if points_back(question) and not verdict.is_clear:
+                verdict = self._verdict(f"{before} {question}")
+            if verdict.is_ahead(_STORY_SCORE, _STORY_LEAD) or verdict.is_clear:
+                found += self._hits(verdict, [verdict.best])
+        found = _once(found)
+        return found if len(found) > 1 else []
+
+    def _own_answers(self, verdict: _Verdict) -> list[Hit]:
+        """The section that is far ahead, or the two that are, where nothing else was heard."""
+        for count in (1, 2):
+            scores = [*(score for _, score in verdict.ranked[: count + 1]), 0.0, 0.0]
+            labels = [label for label, _ in verdict.ranked[:count]]
+            if scores[count - 1] >= _OWN_SCORE and scores[count - 1] - scores[count] >= _OWN_LEAD:
+                return self._hits(verdict, labels)
+        return []
+
+    def _parts_of(self, text: str) -> list[_Part]:
+        """The questions of `text`, where it asks several."""
+        questions = questions_in(text)[:_CLAUSES]
+        before = [said_before(text) if questions else "", *questions]
+        return [_Part(each, said, text) for each, said in zip(questions, before, strict=False)]
+
+    def _verdict_of(self, part: _Part) -> _Verdict:
+        """What is said of `part` alone; where it cannot be understood so, with what stands before it."""
+        own = self._verdict(part.text)
+        says_what = any(word not in self._everyday for word in words_of(part.text))
+        if points_back(part.text):
+            is_sure = own.is_ahead(_OWN_SCORE, 0.0) or own.is_ahead(_POINTING_SCORE, _OWN_LEAD)
+        else:
+            is_sure = own.is_ahead(_PART_SCORE, 0.0)
+        if not part.before or (says_what and is_sure) or own.kind:
+            return own
+        return self._verdict(f"{part.before} {part.text}")
+
+    def _answers_to_part(self, part: _Part) -> list[Hit]:
+        """The sections that answer one of several questions."""
+        verdict, own = self._verdict_of(part), self._verdict(part.text)
+        is_alone = verdict is own
+        least = _PART_SCORE if is_alone else _LEAST_SCORE
+        found = self._clear(verdict)[:1] if verdict.is_ahead(least, 0.0) else []
+        if names_several(part.text):
+            found += self._own_answers(verdict)[1:]
+        if not (is_alone and found):
+            found += self._hits(own, self._fitting(part, own))
+        return found
+
+    def _fitting(self, part: _Part, own: _Verdict) -> list[str]:
+        """The label that something speaks for in `part` alone, and in the whole or nothing against it."""
+        scores = dict(self._verdict(part.whole).ranked)
+        fitting = {
+            label: score + scores.get(label, 0.0)
+            for label, score in own.ranked
+            if score >= _PAIR_SCORE and scores.get(label, 0.0) >= _LEAST_SCORE
+        }
+        if own.is_ahead(_PAIR_SCORE, _LEAD) and not points_back(part.text):
+            return [own.best]
+        return sorted(fitting, key=lambda label: -fitting[label])[:1]
 
     def unanswered(self, query: str) -> list[str]:
         """The questions in `query` that no section answers, where it asks several."""
-        text = self._question_in(query)
-        parts = [] if self.error_in(query) else questions_in(text)[:_CLAUSES]
-        topics = {hit.section.topic for hit in self._answers(query)}
-        return [each for each in parts if self._stands_alone(each) and not self._is_about(each, topics)]
+        parts = [] if self.error_in(query) else self._parts_of(self._question_in(query))
+        sections = [hit.section for hit in self._answers(query)]
+        return [
+            each.text
+            for each in parts
+            if self._stands_alone(each.text) and not self._is_said(each.text, sections)
+        ]
 
-    def _is_about(self, clause: str, topics: Container[str]) -> bool:
-        """One of `topics` is among what comes nearest to `clause`."""
+    def _is_said(self, clause: str, answered: Sequence[PageSection]) -> bool:
+        """What `clause` asks is in one of the sections, or one of their topics comes nearest to it."""
+        topics = {each.topic for each in answered}
         near = self._verdict(clause).ranked[:_AMONG]
+        words = self._subjects.words_in(clause)
         return any(
             self._topics.get(label) in topics and score >= _ABOUT * near[0][1] for label, score in near
-        )
+        ) or any(self._ranking.share(words, each.heading) >= _SAID for each in answered)
 
     def _stands_alone(self, clause: str) -> bool:
         """`clause` names what it asks about, and does not only point to it."""
@@ -291,23 +400,30 @@ class Library:
 
     def _clear(self, verdict: _Verdict) -> list[Hit]:
         """The section that is clearly ahead; the first two where it is not; none where little is known."""
-        if verdict.is_ahead(_LEAST_SCORE, _LEAD) or verdict.is_ahead(_SURE_SCORE, 0.0):
+        if verdict.may_be_talk:
+            labels = []
+        elif verdict.is_clear:
             labels = [verdict.best]
         elif verdict.is_ahead(_PAIR_SCORE, 0.0):
             labels = [label for label, score in verdict.ranked[:2] if score >= _SECOND]
         else:
             labels = []
-        found = [self._named[each] for each in labels if each in self._named]
-        hit = verdict.hit
+        return self._hits(verdict, labels)
+
+    def _hits(self, verdict: _Verdict, labels: Sequence[str]) -> list[Hit]:
+        """The sections of `labels`; none where one of them is a kind of talk."""
+        if any(label not in self._named for label in labels):
+            return []
+        hit, scores = verdict.hit, dict(verdict.ranked)
+        is_led_to = {label: hit is not None and hit.section.topic == self._topics[label] for label in labels}
         return [
             Hit(
-                section,
-                score,
-                hit.subjects if hit is not None and hit.section.topic == section.topic else frozenset(),
-                is_doubtful=verdict.ranked[0][1] < _DOUBTFUL,
+                self._named[label],
+                scores[label],
+                hit.subjects if hit is not None and is_led_to[label] else frozenset(),
+                is_doubtful=verdict.is_doubtful,
             )
-            for section, (_, score) in zip(found, verdict.ranked, strict=False)
-            if len(found) == len(labels)
+            for label in labels
         ]
 
     def _judge(self, text: str) -> _Verdict:
@@ -330,7 +446,13 @@ class Library:
                     score += _BY_TOPIC * (self._named[label].topic == lead_to.topic)
             scores[label] = score
         ranked = sorted(((label, score) for label, score in scores.items() if score > 0), key=lambda e: -e[1])
-        return _Verdict(ranked, hit)
+        best = self._topics.get(ranked[0][0]) if ranked else None
+        return _Verdict(ranked, hit, is_agreed=lead_to is not None and lead_to.topic == best)
+
+    def nearest(self, clause: str) -> PageSection | None:
+        """The section that comes nearest to a part of a question, if it is near enough to be named."""
+        verdict = self._verdict(clause)
+        return self._named.get(verdict.best) if verdict.is_ahead(_LEAST_SCORE, 0.0) else None
 
     def near(self, query: str) -> list[PageSection]:
         """What comes nearest to `query` where nothing answers it, best first."""
@@ -447,6 +569,14 @@ class Library:
     def strange_words(self, text: str) -> list[str]:
         """The words of `text` that no list of subjects has."""
         return list(self._subjects.strange_words(text))
+
+
+def _once(hits: Iterable[Hit]) -> list[Hit]:
+    """Each section once, with its first hit."""
+    found: dict[str, Hit] = {}
+    for hit in hits:
+        found.setdefault(hit.section.heading, hit)
+    return list(found.values())
 
 
 @cache

@@ -280,7 +280,7 @@ def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()
     if kind == "unknown":
         kind = _LEARNED.get(library.kind_of(question), kind)
     if kind == "unknown" and near:
-        return _nearest(question, near)
+        return nearest(question, near)
     if kind in _SHORT:
         return _REPLIES[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
@@ -291,14 +291,13 @@ def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _nearest(question: str, near: Sequence[PageSection]) -> str:
-    """What may be meant, each with all that is known of it."""
-    is_one = len(near) == 1
+def nearest(question: str, near: Sequence[PageSection]) -> str:
+    """That the answer is not known for certain, and what comes nearest, each in short."""
     parts = [
         language_note(question),
-        "I am not sure what you ask. If it is this:" if is_one else "I am not sure which of these you ask:",
-        *(f"**{each.heading}**\n\n{each.text}" for each in near),
-        f"If it is {'not this' if is_one else 'none of these'}, I do not know the answer.",
+        "I am not sure that I know that. What I know that comes nearest:",
+        "\n".join(f"- **{each.heading}** {each.first_sentence}" for each in near),
+        f"If it is {'not this' if len(near) == 1 else 'none of these'}, I do not know the answer.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

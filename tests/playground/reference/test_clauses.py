@@ -6,10 +6,14 @@ import pytest
 
 from slack_bot.playground.reference.clauses import (
     asking_clauses,
+    clauses_beside,
     is_long_story,
+    names_several,
     point_of,
     points_back,
     questions_in,
+    questions_in_story,
+    said_before,
     without_code,
 )
 
@@ -42,6 +46,13 @@ def test_code_and_addresses_are_left_out() -> None:
         ("Is it free? Does it speak Dutch?", ["Is it free?", "Does it speak Dutch?"]),
         ("what is it and who made it", ["what is it", "who made it"]),
         ("If I press Stop, does the agent end?", []),
+        ("when I ask, how is it shown, and who sees it?", ["when I ask, how is it shown", "who sees it?"]),
+        (
+            "where are token and secret kept, and who sees both",
+            ["where are token and secret kept", "who sees both"],
+        ),
+        ("is it free or does it cost, or do I pay later?", []),
+        ("Kann er Deutsch, und ist das sicher?", ["Kann er Deutsch", "ist das sicher?"]),
         ("is it free, and why?", []),
         ("where is my data", []),
         ("word " * 50 + "Is it free, and is it secure?", []),
@@ -51,6 +62,36 @@ def test_the_questions_of_a_text_that_asks_several(text: str, questions: list[st
     assert questions_in(text) == questions
 
 
+def test_the_questions_of_a_story_are_apart_from_what_it_tells() -> None:
+    story = "We had a bot once, which was slow and did nothing that we wanted, " + "so nobody used it, " * 12
+    asked = (
+        "and our board wants to know who reads what was asked, the ops people say they do not want to run a"
+        " database, so given all that, is it a fit, and can it talk to both? It has one agent."
+    )
+    assert questions_in_story(story + asked) == [
+        "who reads what was asked",
+        "the ops people say they do not want to run a database",
+        "is it a fit",
+        "can it talk to both?",
+    ]
+    assert questions_in_story(story + "is it free?") == []
+    assert questions_in_story("Is it free, and is it secure?") == []
+
+
 def test_what_points_back_cannot_stand_alone() -> None:
     assert points_back("can I change it?") and points_back("have the agent read a file")
+    assert points_back("is that the fault of the agent?") and points_back("why is each of them needed?")
     assert not points_back("is it secure?")
+
+
+def test_what_is_told_beside_the_questions() -> None:
+    text = "We have a proxy, and no port is open. Is it free? We pay much."
+    assert said_before(text) == "We have a proxy, and no port is open."
+    assert clauses_beside(text) == ["We have a proxy", "no port is open.", "We pay much."]
+    assert said_before("Is it free?") == ""
+    assert clauses_beside("We have a proxy.") == []
+
+
+def test_several_things_may_be_named() -> None:
+    assert names_several("keep or delete data") and names_several("token, secret")
+    assert not names_several("delete data")

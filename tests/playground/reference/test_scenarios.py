@@ -247,10 +247,52 @@ def test_an_order_is_refused_with_what_is_known_of_it() -> None:
     assert "What I know of it" not in answer(run("write me a poem"))
 
 
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ("Can you write me a Python script that renames files?", "I write no code: I am a demonstration"),
+        ("write a function that sorts a list of dicts", "I write no code: I am a demonstration"),
+        (
+            "Could you write a minimal A2A agent in Python, so I can try the bot with it?",
+            "I write no code, but a small agent of about ninety lines stands in `docs/agents.md`",
+        ),
+    ],
+)
+def test_no_code_is_written_but_an_agent_is_named(order: str, said: str) -> None:
+    assert answer(run(order)).startswith(said)
+
+
+def test_of_a_long_story_each_question_has_one_sentence() -> None:
+    said = answer(
+        run(
+            "We are a company with many teams, and last year another bot had an incident, in which it showed"
+            " tables to people who should not have seen them, so before we begin I would like to know who can"
+            " read what was asked, what is written to the logs, whether guests can ask it too, and our board"
+            " needs to know which licence it has. How do I deploy it?"
+        )
+    )
+    assert [line.split("**")[1] for line in said.splitlines() if line.startswith("- **")] == [
+        "Can an operator or my boss read what I ask?",
+        "Do messages appear in the log?",
+        "Can guests or people of other companies ask?",
+        "Which licence is it under?",
+        "How do I deploy it?",
+    ]
+    assert "- **Do messages appear in the log?** At its usual level (info) the log has no text" in said
+
+
 def test_a_part_of_a_question_that_has_no_answer_is_named() -> None:
     said = answer(run("how do I deploy it, and what's the *capital* of Australia?"))
     assert said.startswith("Deploy it as one process")
-    assert "To *what's the capital of Australia?* I do not know the answer." in said
+    assert "Of *what's the capital of Australia?* I know nothing." in said
+
+
+def test_of_a_part_that_is_not_quite_answered_no_more_is_known() -> None:
+    said = answer(
+        run("Can several agents stand behind one app, and what would you recommend for a setup like ours?")
+    )
+    assert said.startswith("One bot has one agent")
+    assert "Of *what would you recommend for a setup like ours?* I know no more than this." in said
 
 
 def test_a_table_of_something_is_not_made_but_what_is_known_is_said() -> None:
@@ -333,36 +375,52 @@ def test_more_detail_is_the_rest_of_the_same_topic() -> None:
     assert longer.endswith("**Source:** Using it in Slack\n")
 
 
+NOT_SURE = "I am not sure that I know that. What I know that comes nearest:\n\n"
+
+
 @pytest.mark.parametrize(
-    ("dogs", "cats", "said"),
+    ("question", "dogs", "cats", "said"),
     [
-        (50, 0, "Bark.\n\n**Source:** About dogs"),
-        (36, 0, "I am not sure that this is what you ask:\n\nBark.\n\n**Source:** About dogs"),
+        ("furry", 50, 0, "Bark.\n\n**Source:** About dogs"),
         (
-            *(36, 34),
-            "I am not sure which of these you ask:\n\n## About dogs\n\nBark.\n\n"
-            "## About cats\n\nCats sleep.\n\n**Sources:** About dogs · About cats",
+            "bark or sleep",
+            36,
+            0,
+            f"{NOT_SURE}- **About dogs** Bark.\n\nIf it is not this, I do not know the answer.",
         ),
         (
-            *(28, 27),
-            "I am not sure which of these you ask:\n\n**About dogs**\n\nBark.\n\n"
-            "**About cats**\n\nCats sleep.\n\nIf it is none of these, I do not know the answer.",
+            *("furry", 44, 42),
+            "Bark.\n\n## About cats\n\nCats sleep.\n\n**Sources:** About dogs · About cats",
         ),
         (
-            *(28, 0),
-            "I am not sure what you ask. If it is this:\n\n**About dogs**\n\nBark.\n\n"
-            "If it is not this, I do not know the answer.",
+            *("bark or sleep", 32, 30),
+            f"{NOT_SURE}- **About dogs** Bark.\n- **About cats** Cats sleep.\n\n"
+            "If it is none of these, I do not know the answer.",
         ),
-        (12, 11, "I do not know that. I only know this project, and answer from its guide. I know about:"),
+        (
+            *("furry", 28, 27),
+            f"{NOT_SURE}- **About dogs** Bark.\n- **About cats** Cats sleep.\n\n"
+            "If it is none of these, I do not know the answer.",
+        ),
+        (
+            *("furry", 28, 0),
+            f"{NOT_SURE}- **About dogs** Bark.\n\nIf it is not this, I do not know the answer.",
+        ),
+        (
+            "furry",
+            12,
+            11,
+            "I do not know that. I only know this project, and answer from its guide. I know about:",
+        ),
     ],
 )
 def test_an_answer_that_is_not_sure_says_so_and_what_else_may_be_meant(
-    dogs: int, cats: int, said: str
+    question: str, dogs: int, cats: int, said: str
 ) -> None:
     pages = {"cats": "# About cats\n\nCats sleep.", "dogs": "# About dogs\n\nBark."}
-    model = Classifier(f"About cats\tAbout dogs\nfurry\t1 {dogs} 0 {cats}")
-    library = Library(pages, Subjects(SUBJECTS), 'everyday = ""\n[wordings]', model)
-    assert answer(run("furry", library=library)).startswith(said)
+    model = Classifier(f"About cats\tAbout dogs\n{question.split()[0]}\t1 {dogs} 0 {cats}")
+    library = Library(pages, Subjects(SUBJECTS), 'everyday = "or"\n[wordings]', model)
+    assert answer(run(question, library=library)).startswith(said)
 
 
 def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> None:

@@ -121,7 +121,6 @@ QUESTIONS = {
     ],
     "What about prompt injection?": ["how do you handle prompt injection"],
     "How does the bot prove itself to the agent?": [
-        "can it send a bearer token to the agent",
         "mTLS to the agent?",
     ],
     "Are secrets shown or logged?": ["are passwords in the logs?", "what happens to a secret in an answer"],
@@ -162,7 +161,10 @@ QUESTIONS = {
         "how do I install it in our workspace",
     ],
     "Do people have to install anything?": ["does it work on my phone"],
-    "How do I connect my own agent?": ["how do I connect my own agent?"],
+    "How do I connect my own agent?": [
+        "how do I connect my own agent?",
+        "can it send a bearer token to the agent",
+    ],
     "Which frameworks work?": ["does it work with crewai", "our service is plain REST, does that fit?"],
     "How do I write an agent?": ["how do I write my own agent"],
     "Does it work with Microsoft Teams?": [
@@ -305,6 +307,27 @@ def test_what_is_said_besides_changes_nothing(question: str) -> None:
         ("We have two workspaces and forty people, is it free?", ["Cost and licence", "Several workspaces"]),
         ("What's the capital of Peru, and what does the bot cost?", ["Cost and licence"]),
         ("My printer is broken, how do I fix it?", []),
+        (
+            "How do you verify that requests are really from Slack, and where are the bot token and signing"
+            " secret stored?",
+            ["Can somebody forge a request to the bot?", "Where are the tokens kept?"],
+        ),
+        (
+            "how long is data kept, and can I set another period or delete the data of a single user?",
+            ["How long are my messages kept?", "Can I delete my data?"],
+        ),
+        (
+            "socket mode or http events? all of our traffic goes through a corporate proxy with our own CA",
+            [
+                "Socket Mode or HTTP",
+                "Does it work behind a proxy?",
+                "Our agent has a certificate of our own authority (CA)",
+            ],
+        ),
+        (
+            "Why is it slow to start answering, and is that the bot's fault or the agent's?",
+            ["Why is my answer slow?"],
+        ),
     ],
 )
 def test_each_half_of_a_question_has_its_answer(question: str, headings: list[str]) -> None:
@@ -321,6 +344,7 @@ def test_each_half_of_a_question_has_its_answer(question: str, headings: list[st
             ["What's the capital of Australia"],
         ),
         ("can I attach a PDF and have the agent read it?", ["Can I share a file?"], []),
+        ("why is it slow, and is that the bot's fault?", ["Why is my answer slow?"], []),
         ("how do I deploy it?", ["How do I deploy it?"], []),
         ("My printer is broken, how do I fix it?", [], []),
     ],
@@ -331,11 +355,6 @@ def test_a_part_of_a_question_that_has_no_answer_is_named(
     topics = {hit.section.topic for hit in GUIDE.search(question) if hit.is_answer}
     assert sorted(topics) == headings
     assert GUIDE.unanswered(question) == unanswered
-
-
-def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
-    assert answers("what is kubernetes?") == []
-    assert "Do I need Kubernetes?" in [each.heading for each in GUIDE.near("what is kubernetes?")]
 
 
 @pytest.mark.parametrize(
@@ -378,6 +397,29 @@ def test_a_long_story_without_a_clear_question_gets_no_answer_but_what_comes_nea
     )
     assert GUIDE.search(asked) == []
     assert GUIDE.near(asked)
+
+
+def test_a_story_with_several_questions_has_an_answer_to_each() -> None:
+    asked = (
+        f"{STORY} Our works council wants to know who can read what was asked, the ops people say they don't"
+        " want to babysit another database, and what would you say is the catch?"
+    )
+    assert answers(asked) == [
+        "Can an operator or my boss read what I ask?",
+        "Do I need a database or a Redis?",
+        "What is the catch?",
+    ]
+
+
+def test_an_error_that_is_told_is_explained_before_the_other_questions() -> None:
+    said = 'it said "something went wrong"'
+    error = 'What does "the agent reported an error" or "unfinished" mean?'
+    assert answers(said) == [error]
+    assert answers(f"{said}, where are the logs, and is there a healthcheck?") == [
+        error,
+        "Where are the logs, and how do I find an answer in them?",
+        "Which address and port do probes and metrics have?",
+    ]
 
 
 def test_code_and_addresses_are_no_words() -> None:

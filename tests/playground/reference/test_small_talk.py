@@ -76,7 +76,7 @@ def test_each_gets_a_short_fitting_reply(said: str, reply: str) -> None:
 def test_what_is_not_known_is_said_with_what_is_known_and_what_comes_near() -> None:
     near = [each for each in LIBRARY.sections_of("using-it-in-slack") if each.heading == "Signing in"]
     text = small_talk("zwatz", LIBRARY, near)
-    assert "**Signing in**\n\nAn agent that may not act for you yet sends a link" in text
+    assert "- **Signing in** An agent that may not act for you yet sends a link" in text
     assert "- Data and security\n" in small_talk("zwatz", LIBRARY)
 
 
