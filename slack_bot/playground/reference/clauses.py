@@ -164,7 +164,7 @@ def _questions_of(sentence: str) -> list[str]:
         clause = sentence[start:end]
         if _CONDITION.match(clause):
             condition = start if condition is None else condition
-        elif _ASKS.match(clause) and len(clause.split()) > _FRAGMENT and not (begins and _OR.match(clause)):
+        elif _ASKS.match(clause) and not (begins and (_OR.match(clause) or len(clause.split()) <= _FRAGMENT)):
             begins.append(start if condition is None else condition)
             condition = None
     return [_END.sub("", sentence[begin:end]).strip() for begin, end in pairwise([*begins, len(sentence)])]

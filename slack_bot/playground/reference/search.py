@@ -59,13 +59,14 @@ _CLAUSES = 12  # that ask: more would take too long
 # subjects and words lead to, and for all of its topic; for the kinds of talk where they lead nowhere.
 _BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
 _FULL_SCORE = 12.0  # of words: a lower one adds less
-# What the first section must have to be the answer alone: a score and a lead, or a score that needs no lead;
+# What the first section must have to be the answer alone: a score and a lead, or a high one and a small lead;
 # what it must have to be one of two, and the other one; what a single clause of several must have.
-_LEAST_SCORE, _LEAD, _SURE_SCORE = 0.6, 0.2, 1.0
+_LEAST_SCORE, _LEAD, _SURE_SCORE, _SURE_LEAD = 0.6, 0.2, 1.0, 0.1
 _PAIR_SCORE, _SECOND = 0.5, 0.35
 _LEAST_OF_STORY = 0.75  # of a longer text, which says much besides
 # A lower score is no certain answer; one for which the model alone speaks, with another label near it.
-_DOUBTFUL, _DOUBTFUL_ALONE = 0.6, 0.75
+_DOUBTFUL, _DOUBTFUL_ALONE = 0.6, 0.65
+_TALK_SCORE = 0.75  # what the first section must have where a kind of talk is near it
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3
 # What one of several questions must have to be understood alone; one that points back must be far ahead, too.
 _PART_SCORE, _POINTING_SCORE = 0.7, 0.85
@@ -77,7 +78,8 @@ _NEAR_PART = 0.5  # what comes near to a clause of few words, which says somethi
 _AMONG, _ABOUT = 3, 0.6  # what answers a clause too: one of so many labels, with this share of the best score
 _SAID = 0.5  # share of a clause that a section must have to be the answer to it as well
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
-_NEAR, _NEAR_TALK = 0.45, 0.75  # score of what comes near at all; near to what is rather talk
+# Score of what comes near at all; to a clause of a story; to what is rather talk.
+_NEAR, _NEAR_CLAUSE, _NEAR_TALK = 0.45, 0.55, 0.75
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
 _LISTED = 50  # so well a word is known that the lists of subjects have: no other is much better known
 _KIND = "-"  # how the label of a kind of talk begins
@@ -150,12 +152,12 @@ class _Verdict:
         """A kind of talk is near the first one, for which little speaks."""
         first = self.ranked[0][1] if self.ranked else 0.0
         talk = next((score for label, score in self.ranked if label.startswith(_KIND)), 0.0)
-        return first < _DOUBTFUL_ALONE and talk > first - _TALK_LEAD
+        return first < _TALK_SCORE and talk > first - _TALK_LEAD
 
     @property
     def is_clear(self) -> bool:
         """The first one is the answer alone."""
-        return self.is_ahead(_LEAST_SCORE, _LEAD) or self.is_ahead(_SURE_SCORE, 0.0)
+        return self.is_ahead(_LEAST_SCORE, _LEAD) or self.is_ahead(_SURE_SCORE, _SURE_LEAD)
 
     @property
     def kind(self) -> str:
@@ -269,7 +271,7 @@ class Library:
         if error := self.error_in(query):
             others = [hit for part in self._parts_of(text) for hit in self._answers_to_part(part)]
             return _once([Hit(error, _BY_NAME, frozenset({error.topic})), *others])
-        if told := self._answers_to_story(text):
+        if len(told := self._answers_to_story(text)) > 1:
             return told
         parts, asking = self._parts_of(text), asking_clauses(text)[:_CLAUSES]
         whole = self._answers_to_whole(text, asking)
@@ -288,7 +290,7 @@ class Library:
         hits = overtaking + whole + [hit for hit in others if hit.score < first]
         order = {self._verdict_of(part).best: place for place, part in reversed(list(enumerate(parts)))}
         hits.sort(key=lambda hit: order.get(hit.section.heading, len(order)))
-        return _once(hits)
+        return _once(hits) or told
 
     def _answers_to_whole(self, text: str, asking: Sequence[str]) -> list[Hit]:
         """The sections that answer `text`, or its `asking` clauses without what is told besides."""
@@ -303,7 +305,7 @@ class Library:
         return next((hits for each in verdicts if (hits := self._clear(each))), [])
 
     def _answers_to_story(self, text: str) -> list[Hit]:
-        """The sections that answer the questions of a long `text`, if more than one has an answer."""
+        """The sections that answer the questions of a long `text`."""
         questions = questions_in_story(text)[:_CLAUSES]
         found: list[Hit] = []
         for before, question in zip(["", *questions], questions, strict=False):
@@ -312,8 +314,7 @@ class Library:
                 verdict = self._verdict(f"{before} {question}")
             if verdict.is_ahead(_STORY_SCORE, _STORY_LEAD) or verdict.is_clear:
                 found += self._hits(verdict, [verdict.best])
-        found = _once(found)
-        return found if len(found) > 1 else []
+        return _once(found)
 
     def _own_answers(self, verdict: _Verdict) -> list[Hit]:
         """The section that is far ahead, or the two that are, where nothing else was heard."""
@@ -406,6 +407,8 @@ class Library:
             labels = [verdict.best]
         elif verdict.is_ahead(_PAIR_SCORE, 0.0):
             labels = [label for label, score in verdict.ranked[:2] if score >= _SECOND]
+            if verdict.is_ahead(_TALK_SCORE, 0.0):
+                labels = labels[:1] + [label for label in labels[1:] if label in self._named]
         else:
             labels = []
         return self._hits(verdict, labels)
@@ -452,7 +455,7 @@ class Library:
     def nearest(self, clause: str) -> PageSection | None:
         """The section that comes nearest to a part of a question, if it is near enough to be named."""
         verdict = self._verdict(clause)
-        return self._named.get(verdict.best) if verdict.is_ahead(_LEAST_SCORE, 0.0) else None
+        return None if verdict.is_doubtful else self._named.get(verdict.best)
 
     def near(self, query: str) -> list[PageSection]:
         """What comes nearest to `query` where nothing answers it, best first."""
@@ -460,7 +463,7 @@ class Library:
         if is_long_story(text):
             return self._near_in_story(text)
         verdict = self._verdict(text)
-        least = _NEAR_TALK if verdict.kind else _NEAR
+        least = _NEAR_TALK if verdict.kind or (verdict.may_be_talk and not verdict.is_agreed) else _NEAR
         near = [label for label, score in verdict.ranked if score >= least and label in self._named]
         return [self._named[name] for name in near[:_NEAREST]]
 
@@ -469,7 +472,7 @@ class Library:
         found: dict[PageSection, float] = {}
         for clause in asking_clauses(text)[:_CLAUSES]:
             verdict = self._verdict(clause)
-            if verdict.best in self._named and verdict.ranked[0][1] >= _NEAR:
+            if verdict.best in self._named and verdict.ranked[0][1] >= _NEAR_CLAUSE:
                 found.setdefault(self._named[verdict.best], verdict.ranked[0][1])
         return sorted(found, key=lambda section: -found[section])[:_NEAREST]
 

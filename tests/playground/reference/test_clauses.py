@@ -54,6 +54,10 @@ def test_code_and_addresses_are_left_out() -> None:
         ("is it free or does it cost, or do I pay later?", []),
         ("Kann er Deutsch, und ist das sicher?", ["Kann er Deutsch", "ist das sicher?"]),
         ("is it free, and why?", []),
+        (
+            "what CPU and memory does it need, and who decides that?",
+            ["what CPU and memory does it need", "who decides that?"],
+        ),
         ("where is my data", []),
         ("word " * 50 + "Is it free, and is it secure?", []),
     ],

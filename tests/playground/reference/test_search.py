@@ -411,6 +411,11 @@ def test_a_story_with_several_questions_has_an_answer_to_each() -> None:
     ]
 
 
+def test_the_only_question_of_a_story_that_has_an_answer_is_answered() -> None:
+    asked = f"{STORY} Our works council wants to know how long messages are kept, and what comes of it?"
+    assert answers(asked) == ["How long are my messages kept?"]
+
+
 def test_an_error_that_is_told_is_explained_before_the_other_questions() -> None:
     said = 'it said "something went wrong"'
     error = 'What does "the agent reported an error" or "unfinished" mean?'
@@ -480,6 +485,22 @@ def test_where_two_are_near_and_no_other_is_both_answer() -> None:
     model = Classifier("About cats\tAbout dogs\tFood\nfurry\t0 64 1 60 2 30")
     library = Library(PAGES, Subjects(SUBJECTS), WORDINGS, model)
     assert answers("furry friends", library) == ["About cats", "About dogs"]
+
+
+@pytest.mark.parametrize(
+    ("cats", "dogs", "talk", "headings"),
+    [
+        (46, 0, 30, ["About cats"]),
+        (36, 0, 28, []),
+        (64, 62, 0, ["About cats", "About dogs"]),
+        (64, 40, 0, ["About cats"]),
+    ],
+)
+def test_what_is_near_the_first_section_is_heard_too(
+    cats: int, dogs: int, talk: int, headings: list[str]
+) -> None:
+    model = Classifier(f"About cats\tAbout dogs\t-hello\nfurry\t0 {cats} 1 {dogs} 2 {talk}")
+    assert answers("furry", Library(PAGES, Subjects(SUBJECTS), WORDINGS, model)) == headings
 
 
 def test_a_kind_of_talk_is_told_and_nothing_comes_near_it(library: Library) -> None:
