@@ -148,9 +148,9 @@ class _Search:
             if _time(message) < first or self._is_mine(message):
                 continue
             event = {**message, "type": "message", "channel": place.channel, "edited": None}
-            body = {"team_id": place.team, "event": event}
-            inbound = await self._by.listeners.judge(body, self._me, is_old=True)
-            was_question = isinstance(read_message(body, self._me), Question) and not message.get("edited")
+            read = read_message({"team_id": place.team, "event": event}, self._me)
+            inbound = await self._by.listeners.judge(read, self._me, is_old=True)
+            was_question = isinstance(read.reading, Question) and not message.get("edited")
             if inbound is None or not (was_question or _time(message) > last):
                 continue
             if await self._by.listeners.take(inbound):

@@ -28,14 +28,15 @@ from ..turn.record import Question
 from .access import Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
 from .read import (
+    Asker,
     BotIdentity,
     Ignored,
     Inbound,
     MessageChanged,
+    MessageEvent,
     StreamStarted,
     ThreadReply,
     as_first_written,
-    read_asker,
     read_gone,
     read_message,
     read_stop,
@@ -102,7 +103,8 @@ class SlackListeners:
         """The middleware of `app_mention` and `message`. Its 503 makes Slack send the event again."""
         inbound = None
         try:
-            inbound = await self.judge(request.body, identity_of(request.context.authorize_result))
+            me = identity_of(request.context.authorize_result)
+            inbound = await self.judge(read_message(request.body, me), me)
             if inbound is not None:
                 await self.take(inbound)
         except BotError as error:
@@ -131,7 +133,7 @@ class SlackListeners:
         return is_new
 
     async def judge(
-        self, body: dict[str, Any], me: BotIdentity, *, is_old: bool = False
+        self, event: MessageEvent, me: BotIdentity, *, is_old: bool = False
     ) -> InboundQuestion | None:
         """Return the question in an event if it is for the bot, else None. Raises BotError.
 
@@ -140,14 +142,14 @@ class SlackListeners:
         """
         question: Question | None
         reason: str | None
-        reading = await self._without_secret(read_message(body, me), body)
+        reading = await self._without_secret(event)
         is_mention = is_awaited = False
         match reading:
             case StreamStarted(thread=thread, ts=ts):
                 self._threads.registry.on_stream_started(thread, ts)
                 return None
             case MessageChanged():
-                return await self._changed(reading, body, me)
+                return await self._changed(reading, event, me)
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
             case ThreadReply(question=question, names_others=names_others):
@@ -157,7 +159,7 @@ class SlackListeners:
                 reason = None if is_expected else _NOT_EXPECTED
             case Question() as question:
                 is_mention = True
-                reason = self._bots.refusal(question, read_asker(body).ids)
+                reason = self._bots.refusal(question, event.asker.ids)
                 if reason:
                     log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
             case unknown:
@@ -166,7 +168,10 @@ class SlackListeners:
             return None
         is_command = reason is None and await self._is_command(question)
         inbound = InboundQuestion(question, is_mention, is_awaited, is_command)
-        if reason is None and (reason := await self._why_not(inbound, body, me, is_old=is_old)) is None:
+        if (
+            reason is None
+            and (reason := await self._why_not(inbound, event.asker, me, is_old=is_old)) is None
+        ):
             return inbound
         await self._threads.follow.heard(question)
         if reason:
@@ -174,7 +179,7 @@ class SlackListeners:
         return None
 
     async def _changed(
-        self, change: MessageChanged, body: dict[str, Any], me: BotIdentity
+        self, change: MessageChanged, event: MessageEvent, me: BotIdentity
     ) -> InboundQuestion | None:
         """Apply an edit or a deletion to a question that waits. Returns None.
 
@@ -182,7 +187,7 @@ class SlackListeners:
         message is for others now, the message will not become a question.
         """
         context, text = self._threads.context, change.text
-        await context.reword(change.thread, body["event"], is_gone=text is None)
+        await context.reword(change.thread, event.event, is_gone=text is None)
         if change.names_others and not await self._threads.registry.is_waiting_for(
             change.thread, change.user
         ):
@@ -191,12 +196,12 @@ class SlackListeners:
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
             return None
         if text:
-            original = as_first_written(body, me)
+            original = as_first_written(event.body, me)
             inbound = None if original is None else await self.judge(original, me)
             if inbound is not None and not await self.take(inbound):  # it was stored in this moment
                 await self._threads.intake.edit(change.key, change.thread, text)
             return None
-        match read_gone(body, me):
+        match read_gone(event.body, me):
             case Question() as question:
                 await self._threads.intake.never_ask(question)
             case ThreadReply(question=question, names_others=names_others):
@@ -205,12 +210,12 @@ class SlackListeners:
         return None
 
     async def _why_not(
-        self, inbound: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool
+        self, inbound: InboundQuestion, asker: Asker, me: BotIdentity, *, is_old: bool
     ) -> str | None:
         """The reason why the asker may not ask this, for the log; None if they may."""
         question = inbound.question
         ours = me.ours if me.ours.team else Organisation(question.thread.team)
-        refusal = await self._access.refusal(question, read_asker(body), ours)
+        refusal = await self._access.refusal(question, asker, ours)
         try:
             return await self._refusal(inbound, refusal, is_old=is_old)
         except StoreError:
@@ -218,11 +223,12 @@ class SlackListeners:
                 raise
             return None  # `accept` finds out whether it can be stored
 
-    async def _without_secret(self, reading: Inbound, body: dict[str, Any]) -> Inbound:
+    async def _without_secret(self, event: MessageEvent) -> Inbound:
         """Withhold a message that may be the secret for which a form waits, and tell its author privately.
 
         Everything else is kept as context for later questions. Returns what `judge` goes on with.
         """
+        reading = event.reading
         reply = reading.question if isinstance(reading, ThreadReply) else reading
         words = await self._threads.forms.words_withheld(reply) if isinstance(reply, Question) else None
         if isinstance(reply, Question) and words is not None:
@@ -230,15 +236,16 @@ class SlackListeners:
                 self._threads.refusals.ignored(replace(reply, text=""), _FORM_ONLY)
                 self._threads.refusals.refuse(replace(reply, text=""), words)
             return Ignored(_FORM_ONLY)
-        await self._overhear(reading, body)
+        await self._overhear(event)
         return reading
 
-    async def _overhear(self, reading: Inbound, body: dict[str, Any]) -> None:
+    async def _overhear(self, event: MessageEvent) -> None:
         """Keep the message, if a person or another bot wrote it, as context for later questions."""
+        reading = event.reading
         is_asked = isinstance(reading, Question)
         question = reading if isinstance(reading, Question) else getattr(reading, "question", None)
         if question is not None:
-            await self._threads.context.overhear(question, body["event"], is_asked=is_asked)
+            await self._threads.context.overhear(question, event.event, is_asked=is_asked)
 
     async def _is_awaited(self, reply: Question) -> bool:
         return await self._threads.registry.is_waiting_for(reply.thread, reply.user)
@@ -282,12 +289,12 @@ class SlackListeners:
         ours = identity_of(context.authorize_result).ours
         if (request := read_stop(body)) is None:
             log.warning("ignored: a stop without a thread")
-        elif not await self._access.may_press(request[0].channel, read_asker(body), ours):
-            log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
+        elif not await self._access.may_press(request.thread.channel, request.by, ours):
+            log.info("ignored: a stop of another organisation", extra={"thread_ts": request.thread.ts})
         else:
-            is_stopped = await self._threads.registry.stop(request[0], request[1], frozenset(request[2]))
+            is_stopped = await self._threads.registry.stop(request.thread, request.user, request.streams)
             result = "stopping" if is_stopped else "not running"
-            log.info("stop pressed: %s", result, extra={"thread_ts": request[0].ts})
+            log.info("stop pressed: %s", result, extra={"thread_ts": request.thread.ts})
         await next_()
 
 

@@ -143,6 +143,33 @@ class StreamStarted:
 Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | Ignored
 
 
+@dataclass(frozen=True, slots=True)
+class MessageEvent:
+    """An `app_mention` or a `message`, read once.
+
+    `reading`: what it is for the bot. `asker`: who is behind it. `body`: Slack's JSON.
+    """
+
+    reading: Inbound
+    asker: Asker
+    body: Object
+
+    @property
+    def event(self) -> Object:
+        """Slack's event in the body."""
+        return object_of(self.body.get("event"))
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """A person stops the agent in a thread. `streams`: the `ts` of the streams that Slack closed for it."""
+
+    thread: ThreadKey
+    by: Asker
+    user: str
+    streams: frozenset[str]
+
+
 def _without_halves(value: Any) -> Any:
     """A copy without halves of surrogate pairs, which a cut emoji leaves in JSON and no store or agent
     accepts.
@@ -186,6 +213,14 @@ class _Event:
         is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
         return bool(names_bot) or is_bot_id or self["subtype"] == "bot_message"
 
+    def sender(self) -> Asker:
+        """The person or bot behind it, with all ids and teams that it names."""
+        ids = {self["user"], self["bot_id"], self["app_id"]}
+        teams = {self["user_team"], self["source_team"], self["team"]}
+        teams |= {text_in(object_of(self.raw.get("bot_profile")), "team_id")}
+        teams |= {text_in(object_of(self.raw.get("user_profile")), "team")}
+        return _asker(self.asker, ids, teams, self.is_ext_shared)
+
     def question(self, text: str) -> Question:
         # on Grid `user_team` may be an enterprise (`E...`), which is no recipient
         teams = (self["user_team"], self["source_team"], self["team"])
@@ -196,7 +231,7 @@ class _Event:
             user_team=next((team for team in teams if _TEAM.match(team)), self.team),
             text=text,
             asker_is_bot=self.is_from_bot(),
-            is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
+            is_ext_shared=_flag(self.is_ext_shared),
             files=slack_files(self.raw.get("files")),
             viewing=_channels_in(self.raw.get("app_context")) if is_direct(self["channel"]) else (),
         )
@@ -206,9 +241,21 @@ def _event_in(body: object) -> _Event:
     return _Event(object_of(_without_halves(body)))
 
 
-def read_message(body: object, me: BotIdentity) -> Inbound:
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _asker(user: str, ids: set[str], teams: set[str], is_shared: object) -> Asker:
+    return Asker(user, frozenset(ids - {""}), frozenset(teams - {""}), _flag(is_shared))
+
+
+def read_message(body: object, me: BotIdentity) -> MessageEvent:
     """Read an `app_mention` or a `message`. The text of a question that holds only the mention is ""."""
     event = _event_in(body)
+    return MessageEvent(_reading(event, me), event.sender(), object_of(body))
+
+
+def _reading(event: _Event, me: BotIdentity) -> Inbound:
     if (news := _stream_started(event, me) or _changed(event, me)) is not None:
         return news
     if (reason := _why_not(event, me)) is not None:
@@ -226,20 +273,20 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
     return ThreadReply(question, _NAMED.search(event["text"]) is not None)
 
 
-def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
+def as_first_written(body: object, me: BotIdentity) -> MessageEvent | None:
     """Rebuild the event of an edited question as if it had been written like this at first.
 
     Returns None if the message is not a question, or was none before the edit. Slack keeps no order: an edit
     may come before its message, which then is ignored as a repetition.
     """
-    before, now = _of_change(body, "previous_message"), _of_change(body, "message")
-    kinds = {type(read_message(each, me)) for each in (before, now)}
+    before, now = (read_message(_of_change(body, name), me) for name in ("previous_message", "message"))
+    kinds = {type(before.reading), type(now.reading)}
     return now if kinds <= {Question} or kinds <= {ThreadReply} else None
 
 
 def read_gone(body: object, me: BotIdentity) -> Inbound:
     """Read the message that a person has deleted or emptied, as it was before."""
-    return read_message(_of_change(body, "previous_message"), me)
+    return read_message(_of_change(body, "previous_message"), me).reading
 
 
 def _of_change(body: object, name: str) -> dict[str, Any]:
@@ -248,38 +295,28 @@ def _of_change(body: object, name: str) -> dict[str, Any]:
     return {**payload, "event": {**object_of(event.get(name)), **place, "edited": None}}
 
 
-def read_asker(body: object) -> Asker:
-    """Who wrote the message, stopped the answer or pressed the button."""
-    event, user = _event_in(body), object_of(object_of(body).get("user"))
-    ids = {event["user"], event["bot_id"], event["app_id"], text_in(user, "id")}
-    teams = {event["user_team"], event["source_team"], event["team"], text_in(user, "team_id")}
-    teams |= {text_in(object_of(event.raw.get("bot_profile")), "team_id")}
-    teams |= {text_in(object_of(event.raw.get("user_profile")), "team")}
-    is_shared = object_of(body).get("is_ext_shared_channel")
-    return Asker(
-        event.asker or text_in(user, "id"),
-        frozenset(ids - {""}),
-        frozenset(teams - {""}),
-        is_shared if isinstance(is_shared, bool) else None,
-    )
-
-
-def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
-    """The thread, the user and the streams' `ts` of an `agent_session_stopped`; None without a thread."""
+def read_stop(body: object) -> StopRequest | None:
+    """Read an `agent_session_stopped`. Returns None without a thread."""
     event = _event_in(body)
     channel, thread_ts = event["channel"], event["thread_ts"]
     stream_ts = event.raw.get("streaming_message_ts")
-    streams = tuple(ts for ts in stream_ts if isinstance(ts, str)) if isinstance(stream_ts, list) else ()
+    streams = stream_ts if isinstance(stream_ts, list) else []
     if not (channel and thread_ts):
         return None
-    return ThreadKey(event.team, channel, thread_ts), event["user"], streams
+    return StopRequest(
+        ThreadKey(event.team, channel, thread_ts),
+        event.sender(),
+        event["user"],
+        frozenset(ts for ts in streams if isinstance(ts, str)),
+    )
 
 
 def read_press(body: object, me: BotIdentity) -> Press | None:
     """Read a `block_actions` or a `view_submission`. Returns None if it names no user."""
     payload = object_of(body)
-    by = read_asker(payload)
-    if not by.user:
+    person = object_of(payload.get("user"))
+    user, team = text_in(person, "id"), text_in(person, "team_id")
+    if not user:
         return None
     is_modal = text_in(payload, "type") == "view_submission"
     action, view = first_of(payload.get("actions")), object_of(payload.get("view"))
@@ -294,10 +331,10 @@ def read_press(body: object, me: BotIdentity) -> Press | None:
         name=name,
         value=value,
         turn=turn if is_here else "",
-        user=by.user,
-        by=by,
+        user=user,
+        by=_asker(user, {user}, {team}, payload.get("is_ext_shared_channel")),
         bot=me,
-        team=text_in(object_of(payload.get("user")), "team_id"),
+        team=team,
         channel=channel,
         thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or ts,
         message_ts=ts,

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.inbound.read import (
+    Asker,
     BotIdentity,
     Ignored,
+    Inbound,
     MessageChanged,
+    StopRequest,
     StreamStarted,
     ThreadReply,
-    read_asker,
     read_message,
+    read_press,
     read_stop,
     without_mention,
 )
@@ -26,14 +29,22 @@ from slack_bot.turn.record import Question, ThreadKey
 from .payloads import ME, direct, event, mention
 
 
+def reading(body: object, me: BotIdentity = ME) -> Inbound:
+    return read_message(body, me).reading
+
+
+def sender(body: object) -> Asker:
+    return read_message(body, ME).asker
+
+
 def asked(body: object, me: BotIdentity = ME) -> Question:
-    question = read_message(body, me)
+    question = reading(body, me)
     assert isinstance(question, Question), question
     return question
 
 
 def ignored(body: object) -> str:
-    judged = read_message(body, ME)
+    judged = reading(body, ME)
     assert isinstance(judged, Ignored), judged
     return judged.reason
 
@@ -55,7 +66,7 @@ def own_stream(**changes: Any) -> dict[str, Any]:
 def test_slack_tells_of_the_bots_own_stream() -> None:
     thread = ThreadKey("T1", "C1", "1600000000.000001")
     for author in ({}, {"user": "U0BOT"}, {"user": "U0BOT", "bot_id": None}):
-        assert read_message(own_stream(**author), ME) == StreamStarted(thread, "1700000000.000100")
+        assert reading(own_stream(**author), ME) == StreamStarted(thread, "1700000000.000100")
 
 
 def test_what_is_not_the_begin_of_a_stream_of_the_bots_is_ignored() -> None:
@@ -71,8 +82,8 @@ def test_what_is_not_the_begin_of_a_stream_of_the_bots_is_ignored() -> None:
         {"ts": 17},
         {"channel": None},
     ):
-        assert isinstance(read_message(own_stream(**change), ME), Ignored), change
-    assert isinstance(read_message(own_stream(), BotIdentity("U0BOT", "")), Ignored)
+        assert isinstance(reading(own_stream(**change), ME), Ignored), change
+    assert isinstance(reading(own_stream(), BotIdentity("U0BOT", "")), Ignored)
 
 
 # -- what is asked
@@ -145,8 +156,8 @@ def test_apps_workflows_and_bot_users_count_as_bots(fields: dict[str, Any]) -> N
 
 
 def test_a_bot_has_several_ids() -> None:
-    assert read_asker(mention(bot_id="B7", app_id="A7")).ids == {"U1", "B7", "A7"}
-    assert read_asker(None).ids == read_asker({"event": {"user": 7}}).ids == frozenset()
+    assert sender(mention(bot_id="B7", app_id="A7")).ids == {"U1", "B7", "A7"}
+    assert sender(None).ids == sender({"event": {"user": 7}}).ids == frozenset()
 
 
 OURS = Organisation("T1", "E1")
@@ -170,18 +181,26 @@ OURS = Organisation("T1", "E1")
         (mention(team=None) | {"is_ext_shared_channel": True}, False),
         (mention(team=None) | {"is_ext_shared_channel": "no"}, False),
         (mention(team=None) | {"is_ext_shared_channel": False}, True),
-        ({"user": {"id": "U1", "team_id": "T1"}, "team": {"id": "T2"}}, True),
-        ({"user": {"id": "U1", "team_id": "T2"}, "team": {"id": "T1"}}, False),
-        ({"user": {"id": "U1"}, "team": {"id": "T1"}}, False),
         (None, False),
     ],
 )
 def test_who_is_surely_of_our_organisation(body: object, *, is_ours: bool) -> None:
-    assert read_asker(body).is_surely_of(OURS) == is_ours
+    assert sender(body).is_surely_of(OURS) == is_ours
 
 
-def test_who_pressed_is_known_by_their_id() -> None:
-    assert read_asker({"user": {"id": "U1", "team_id": "T1"}}).user == "U1"
+@pytest.mark.parametrize(
+    ("body", "is_ours"),
+    [
+        ({"user": {"id": "U1", "team_id": "T1"}, "team": {"id": "T2"}}, True),
+        ({"user": {"id": "U1", "team_id": "T2"}, "team": {"id": "T1"}}, False),
+        ({"user": {"id": "U1"}, "team": {"id": "T1"}}, False),
+        ({"user": {"id": "U1"}, "is_ext_shared_channel": False}, True),
+    ],
+)
+def test_who_pressed_is_known_by_their_id_and_team(body: object, *, is_ours: bool) -> None:
+    press = read_press(body, ME)
+    assert press is not None and press.user == press.by.user == "U1"
+    assert press.by.is_surely_of(OURS) == is_ours
 
 
 # -- whose team
@@ -240,7 +259,7 @@ def test_without_a_bot_id_nobody_is_taken_for_the_bot() -> None:
 
 
 def test_a_reply_without_mention_is_overheard() -> None:
-    judged = read_message(event(text="production", thread_ts="1600000000.000001"), ME)
+    judged = reading(event(text="production", thread_ts="1600000000.000001"), ME)
     assert isinstance(judged, ThreadReply)
     assert (judged.question.text, judged.question.thread.ts) == ("production", "1600000000.000001")
 
@@ -254,7 +273,8 @@ def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
 
 def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
-    assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2", ())
+    stop = read_stop(body)
+    assert stop == StopRequest(ThreadKey("T1", "C1", "111.222"), sender(body), "U2", frozenset())
     assert read_stop(event("agent_session_stopped")) is None
 
 
@@ -288,15 +308,15 @@ bodies = st.fixed_dictionaries(
 
 @given(values | bodies)
 def test_any_json_is_judged(body: object) -> None:
-    assert isinstance(read_message(body, ME), Question | ThreadReply | Ignored)
-    assert isinstance(read_stop(body), tuple | None)
+    assert isinstance(reading(body, ME), Question | ThreadReply | Ignored)
+    assert isinstance(read_stop(body), StopRequest | None)
 
 
 @given(st.sampled_from(FIELDS), values)
 def test_any_value_in_any_field_of_a_mention_is_judged(field: str, value: object) -> None:
     body = mention()
     body["event"][field] = value
-    assert isinstance(read_message(body, ME), Question | ThreadReply | Ignored)
+    assert isinstance(reading(body, ME), Question | ThreadReply | Ignored)
 
 
 # -- markup -----------------------------------------------------------------------------------------------
@@ -354,7 +374,7 @@ def changed(subtype: str = "message_changed", **more: Any) -> dict[str, Any]:
 def test_an_edit_is_the_new_text_of_a_question() -> None:
     now = {"type": "message", "user": "U1", "ts": "2.0", "text": "<@U0BOT> so &amp; so"}
     expected = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "U1", "so & so")
-    assert read_message(changed(message=now), ME) == expected
+    assert reading(changed(message=now), ME) == expected
 
 
 @pytest.mark.parametrize(
@@ -369,16 +389,16 @@ def test_an_edit_is_the_new_text_of_a_question() -> None:
 )
 def test_an_edit_may_make_a_message_one_for_others(text: str, channel: str, is_for_others: bool) -> None:
     now = {"type": "message", "user": "U1", "ts": "2.0", "text": text}
-    edit = read_message(changed(message=now, channel=channel), ME)
+    edit = reading(changed(message=now, channel=channel), ME)
     assert isinstance(edit, MessageChanged)
     assert edit.names_others is is_for_others
 
 
 def test_a_deleted_message_has_no_text_also_where_a_tombstone_is_left() -> None:
     gone = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "U1", None)
-    assert read_message(changed("message_deleted", deleted_ts="2.0"), ME) == gone
+    assert reading(changed("message_deleted", deleted_ts="2.0"), ME) == gone
     tombstone = {"type": "message", "subtype": "tombstone", "ts": "2.0", "text": "This message was deleted."}
-    assert read_message(changed(message=tombstone), ME) == gone
+    assert reading(changed(message=tombstone), ME) == gone
 
 
 @pytest.mark.parametrize(
@@ -392,7 +412,7 @@ def test_a_deleted_message_has_no_text_also_where_a_tombstone_is_left() -> None:
     ],
 )
 def test_a_change_of_the_bot_s_own_message_or_of_no_text_is_ignored(more: dict[str, Any]) -> None:
-    assert isinstance(read_message(changed(message={"text": "x"}, **more), ME), Ignored)
+    assert isinstance(reading(changed(message={"text": "x"}, **more), ME), Ignored)
 
 
 @pytest.mark.parametrize(
@@ -401,5 +421,5 @@ def test_a_change_of_the_bot_s_own_message_or_of_no_text_is_ignored(more: dict[s
 )
 def test_a_reply_says_whether_it_mentions_somebody_else(text: str, names_others: bool) -> None:
     event = {"type": "message", "channel": "C1", "user": "U1", "ts": "2.0", "thread_ts": "1.0", "text": text}
-    read = read_message({"team_id": "T1", "event": event}, ME)
+    read = reading({"team_id": "T1", "event": event}, ME)
     assert isinstance(read, ThreadReply) and read.names_others is names_others
