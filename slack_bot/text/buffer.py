@@ -33,7 +33,8 @@ class SanitizedInput:
 
     def __init__(self, ledger: Ledger, secrets: tuple[str, ...]) -> None:
         self._ledger, self._secrets = ledger, secrets
-        self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
+        self._sanitizer = StreamSanitizer(secrets)
+        self._at_mark: StreamSanitizer | None = None  # None: before the first character
         self._replaced: Counter[str] | None = None
         self._masked: Counter[str] = Counter()  # by the sanitizers of texts that have ended
         self._raw: list[str] = []
@@ -75,7 +76,8 @@ class SanitizedInput:
         self.settle()
         assert self.is_unsent, "it was released"
         self._ledger.waiting.drop_last(self._since_mark)
-        self._sanitizer, self._since_mark = copy.deepcopy(self._at_mark), 0
+        self._sanitizer = copy.deepcopy(self._at_mark) or StreamSanitizer(self._secrets)
+        self._since_mark = 0
 
     @property
     def is_unsent(self) -> bool:

@@ -289,37 +289,47 @@ def _value_hit(text: str, place: int, what: tuple[ValueKind, str], grows: bool) 
 _SEARCHES: tuple[_Search, ...] = (_find_value, _find_key, _find_format)
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownValues:
+    """What `ValueFilter` looks for. `longest`: characters of the longest value. `whole`, `first`: patterns of
+    the values and of their first characters. `heads`: all beginnings of values, up to `_HEAD` characters.
+    """
+
+    values: tuple[str, ...]
+    longest: int
+    whole: re.Pattern[str]
+    first: re.Pattern[str]
+    heads: frozenset[str]
+
+
 @functools.lru_cache(maxsize=8)
-def _known(secrets: tuple[str, ...]) -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]] | None:
-    """The values, longest first, and patterns of them and of their first characters."""
+def _known(secrets: tuple[str, ...]) -> _KnownValues | None:
     values = sorted({value for value in secrets if len(value) >= SHORTEST_VALUE}, key=len, reverse=True)
     if not values:
         return None
     first = "|".join(sorted({re.escape(value[0]) for value in values}))
-    return tuple(values), re.compile("|".join(map(re.escape, values))), re.compile(first)
+    return _KnownValues(
+        tuple(values),
+        len(values[0]),
+        re.compile("|".join(map(re.escape, values))),
+        re.compile(first),
+        frozenset(value[:end] for value in values for end in range(1, _HEAD + 1)),
+    )
 
 
 class ValueFilter:
     """Masks values that are known. A pattern of all beginnings of one would be too deep for `re`."""
 
-    def __init__(
-        self,
-        values: tuple[str, ...],
-        whole: re.Pattern[str],
-        first: re.Pattern[str],
-        *,
-        keeps_length: bool = False,
-    ) -> None:
+    def __init__(self, known: _KnownValues, *, keeps_length: bool = False) -> None:
         self.masked: Counter[str] = Counter()
-        self._values, self._whole, self._first, self._keeps_length = values, whole, first, keeps_length
-        self._heads = {value[:end] for value in values for end in range(1, _HEAD + 1)}
+        self._known, self._keeps_length = known, keeps_length
         self.undecided = ""
 
     def push(self, text: str) -> str:
         text = self.undecided + text
         pieces: list[str] = []
         at, begun = 0, self._begun(text, 0)
-        while (secret := self._whole.search(text, at)) and secret.start() < begun:
+        while (secret := self._known.whole.search(text, at)) and secret.start() < begun:
             pieces += (text[at : secret.start()], self._masked(secret))
             at = secret.end()
             begun = self._begun(text, at) if begun < at else begun
@@ -328,7 +338,7 @@ class ValueFilter:
 
     def end(self) -> str:
         text, self.undecided = self.undecided, ""
-        return self._whole.sub(self._masked, text)
+        return self._known.whole.sub(self._masked, text)
 
     def _masked(self, secret: re.Match[str]) -> str:
         self.masked[OF_SETTINGS] += 1
@@ -336,11 +346,12 @@ class ValueFilter:
 
     def _begun(self, text: str, at: int) -> int:
         """Where a value may begin that the end of `text` cuts; its length if none does."""
-        for place in self._first.finditer(text, max(at, len(text) - len(self._values[0]) + 1)):
+        known = self._known
+        for place in known.first.finditer(text, max(at, len(text) - known.longest + 1)):
             rest = text[place.start() :]
-            if rest[:_HEAD] not in self._heads:  # as nearly always
+            if rest[:_HEAD] not in known.heads:  # as nearly always
                 continue
-            if any(value.startswith(rest) and value != rest for value in self._values):
+            if any(value.startswith(rest) and value != rest for value in known.values):
                 return place.start()
         return len(text)
 
@@ -355,7 +366,7 @@ class SecretFilter:
         known = _known(secrets)
         steps: list[ValueFilter | FormatFilter] = []
         if known is not None:
-            steps.append(ValueFilter(*known, keeps_length=keeps_length))
+            steps.append(ValueFilter(known, keeps_length=keeps_length))
         self._steps = (*steps, FormatFilter(keeps_length=keeps_length))
 
     def push(self, text: str) -> str:

@@ -26,9 +26,13 @@ from .notices import Notices
 
 @dataclass(frozen=True, slots=True)
 class CommonParts:
-    """What the threads and the features are built of. `background`: work that is not awaited."""
+    """What the threads and the features are built of.
+
+    `secrets`: all secret values of `settings`. `background`: work that is not awaited.
+    """
 
     settings: Settings
+    secrets: tuple[str, ...]
     policies: ChannelPolicies
     clock: Clock
     observer: Observer

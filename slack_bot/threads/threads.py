@@ -9,7 +9,7 @@ from ..errors import StoreError
 from ..observe.facts import Observer
 from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
-from ..settings.load import Settings
+from ..settings.load import Settings, secrets_of
 from ..slack.api import SlackApi
 from ..slack.people import People
 from ..slack.question_files import QuestionFiles
@@ -48,9 +48,9 @@ def new_common_parts(
     journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
     starts = StreamStartTracker(background.spawn)
     return CommonParts(
-        settings=settings, policies=policies, clock=clock, observer=observer, health=health, store=store,
-        agent=agent, api=api, people=People(api, settings.slack, clock), background=background,
-        leases=leases, journal=journal, stream_starts=starts,
+        settings=settings, secrets=secrets_of(settings), policies=policies, clock=clock, observer=observer,
+        health=health, store=store, agent=agent, api=api, people=People(api, settings.slack, clock),
+        background=background, leases=leases, journal=journal, stream_starts=starts,
         notices=Notices(api, settings.stream, policies, clock, observer, journal, starts, store),
     )  # fmt: skip
 
@@ -69,8 +69,8 @@ class Threads:
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
         parts = TurnParts(
-            agent=common.agent, store=store, settings=settings, clock=clock, observer=observer,
-            journal=common.journal, notices=notices, follow=self.follow, forms=self.forms,
+            agent=common.agent, store=store, settings=settings, secrets=common.secrets, clock=clock,
+            observer=observer, journal=common.journal, notices=notices, follow=self.follow, forms=self.forms,
             context=self.context, files=QuestionFiles(common.api, settings.files),
             learned=LearnedFacts(store, clock), news=ports.news, background=background,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
-from ..settings.load import Settings, secrets_of
+from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
 from ..store.knowledge import Profiles, workspace_name
@@ -63,11 +63,15 @@ class LearnedFacts:
 
 @dataclass(frozen=True, slots=True)
 class TurnParts:
-    """What all turns of the bot work with. `background`: work that is not awaited."""
+    """What all turns of the bot work with.
+
+    `secrets`: all secret values of `settings`. `background`: work that is not awaited.
+    """
 
     agent: Agent
     store: Store
     settings: Settings
+    secrets: tuple[str, ...]
     clock: Clock
     observer: Observer
     journal: Journal
@@ -111,7 +115,7 @@ class TurnRun:
         self._writer = turn_parts.notices.turn_writer(
             turn.question,
             turn.messages,
-            (*secrets_of(turn_parts.settings), *turn_parts.agent.secrets),
+            (*turn_parts.secrets, *turn_parts.agent.secrets),
             who_listens,
         )
         self._handle = TurnHandle()

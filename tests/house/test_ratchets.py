@@ -20,9 +20,9 @@ from tests.house import shape, walks
 SHAPE = {
     "classes that do too much": 4,
     "attributes set from outside": 102,
-    "splats into constructors": 21,
+    "splats into constructors": 20,
     "conditional callees": 1,
-    "assignments to three or more": 171,
+    "assignments to three or more": 170,
     "parameter names with five or more types": 29,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,
@@ -32,12 +32,12 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 91, "rooms": 10, "moves between files": 380, "moves between rooms": 153, "climbs": 35,
+        "files": 90, "rooms": 9, "moves between files": 377, "moves between rooms": 152, "climbs": 35,
     },
     "chunk": {"files": 45, "rooms": 6, "moves between files": 171, "moves between rooms": 50, "climbs": 24},
-    "press": {"files": 85, "rooms": 10, "moves between files": 317, "moves between rooms": 120, "climbs": 34},
+    "press": {"files": 84, "rooms": 9, "moves between files": 314, "moves between rooms": 119, "climbs": 34},
     "takeover": {
-        "files": 121, "rooms": 11, "moves between files": 2698, "moves between rooms": 680, "climbs": 175,
+        "files": 121, "rooms": 11, "moves between files": 2696, "moves between rooms": 681, "climbs": 175,
     },
 }  # fmt: skip
 

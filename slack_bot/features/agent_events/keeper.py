@@ -10,7 +10,6 @@ from typing import Any
 from ...clock import Clock
 from ...errors import StoreError
 from ...observe.facts import AgentEvent, Fact, TurnEnded
-from ...settings.load import secrets_of
 from ...store.contracts import EventStore, KeptEvent
 from ...text.redaction import Redactor, StreamRedactor
 from ..feature import BotParts, Feature, FeatureWork
@@ -113,7 +112,7 @@ def start(bot: BotParts) -> FeatureWork:
     keeper = EventKeeper(
         common.store,
         common.clock,
-        lambda: (*secrets_of(common.settings), *common.agent.secrets),
+        lambda: (*common.secrets, *common.agent.secrets),
         interval=settings.checkpoint_interval,
         most_bytes=settings.event_bytes,
     )
