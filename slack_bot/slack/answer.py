@@ -126,42 +126,49 @@ class AnswerNews:
 class AnswerPace:
     """When the next write of an answer is due, and how urgent it is. Times are on the clock, in seconds.
 
-    `known_deadline`: of the text, as the writer knows it. `slot_until`: until when a stream that is to begin
-    waits for its slot; None: nothing waits for one. `has_given_up`: none came in time, and the answer became
-    an ordinary message.
+    `slot_until`: until when a stream that is to begin waits for its slot; None: nothing waits for one.
+    `has_given_up`: none came in time, and the answer became an ordinary message. `is_rest_due`: by the last
+    `due` there is something to write that does not wait in the buffer.
     """
 
     def __init__(self, delivery: Delivery, buffer: StreamBuffer, news: AnswerNews) -> None:
         self._state, self._delivery = delivery.state, delivery
         self._buffer, self._news = buffer, news
-        self.known_deadline: float | None = None
+        self._text_due: float | None = None  # of the text in the buffer, by the last `due`
+        self._line_due: float | None = None  # of a part of a line that begins later, where no text waits
+        self._known_deadline: float | None = None  # of the text, as the writer knows it
+        self.is_rest_due = False
         self.slot_until: float | None = None
         self.has_given_up = False
+        self._is_stopped = False
 
-    def is_due(self, now: float) -> bool:
-        is_ready = self._news.has_cards or self._buffer.is_ready(now)
-        return (is_ready and self._state.surface.pause(now) == 0.0) or self._delivery.due(now) == 0.0
+    def stop(self) -> None:
+        """Nothing is due any more: what the thread reads is replaced in the end."""
+        self._is_stopped = True
 
-    def deadline(self, now: float) -> float | None:
-        """When there is something to do although nothing more comes, on the clock; None: never."""
-        is_live = self._state.is_live
-        due = self._next_due(now) if is_live else None
-        self.known_deadline = self._buffer.deadline()
-        if self.known_deadline is None and is_live:  # text that comes before the next one need not wake it
-            self.known_deadline = self._buffer.clock.next_due(now)
-            due = _soonest(due, None if self.known_deadline is None else self.known_deadline - now)
-        form_due = self._news.form_due
-        due = _soonest(due, None if form_due is None else max(0.0, form_due - now))
-        return None if due is None else now + due
+    def due(self, now: float) -> float | None:
+        """When there is something to write; None: not before more comes. What is not after `now` is due."""
+        ledger = self._state.ledger
+        is_live = self._state.is_live and not (self._is_stopped or ledger.repeated.has_diverged)
+        self._text_due = self._buffer.due(now)
+        # text that comes before the next part of a line is due need not wake the writer
+        begins = is_live and self._text_due is None
+        self._line_due = self._buffer.clock.next_due(now) if begins else None
+        rest = self._delivery.due(now, ledger.due(now)) if is_live else None
+        self.is_rest_due = rest is not None and rest <= now
+        if not is_live:
+            return None
+        ready = now if self._news.has_cards else self._text_due
+        due = None if ready is None else max(ready, now + self._state.surface.pause(now))
+        return _soonest(due, rest)
 
-    def _next_due(self, now: float) -> float | None:
-        """Seconds until there is something to write; None: until the writer is woken."""
-        if self.slot_until is not None and self.is_due(now):
+    def deadline(self, due: float | None, now: float) -> float | None:
+        """Until when the writer waits; None: until it is woken. `due`: when something is to be written."""
+        if self.slot_until is not None and due is not None and due <= now:
             waits_on = self.has_given_up or not self._state.needs_new_message
-            return None if waits_on else max(0.0, self.slot_until - now)
-        deadline = now if self._news.has_cards else self._buffer.deadline()
-        due = None if deadline is None else max(0.0, deadline - now, self._state.surface.pause(now))
-        return _soonest(due, self._delivery.due(now))
+            due = None if waits_on else max(now, self.slot_until)
+        self._known_deadline = self._line_due if self._text_due is None else self._text_due
+        return _soonest(due, self._line_due, self._news.form_due)
 
     def take_slot(self) -> bool:
         """The slot is there. Returns whether it was waited for."""
@@ -181,16 +188,16 @@ class AnswerPace:
         self.has_given_up = self.has_given_up or gives_up
         return gives_up
 
-    def is_due_earlier(self) -> bool:
-        """Text is due earlier than the writer knows."""
-        deadline = self._buffer.deadline()
-        return deadline is not None and (self.known_deadline is None or deadline < self.known_deadline)
+    def is_earlier(self, deadline: float | None) -> bool:
+        """The buffer's `deadline` is before the one that the writer knows."""
+        known = self._known_deadline
+        return deadline is not None and (known is None or deadline < known)
 
     def priority(self, *, has_reader: bool) -> Priority:
         """Of the next write. `has_reader`: a person waits for it."""
         if not has_reader:
             return Priority.BACKGROUND
-        if self._buffer.deadline() is not None and not self._buffer.clock.begun:
+        if self._text_due is not None and not self._buffer.clock.begun:
             return Priority.FIRST
         return Priority.CARDS if self._news.has_cards else Priority.LATER
 
@@ -292,6 +299,7 @@ class SlackAnswer:
         """In the end the thread must read `text`. `masked`: the secrets in it, by kind."""
         self.buffer.input.text_was_replaced(masked)
         self.replacement = text if text.strip() else NO_ANSWER
+        self.pace.stop()
 
     @property
     def state(self) -> AnswerState:
@@ -329,23 +337,24 @@ class SlackAnswer:
             if (form := self.news.take_form(self._calls.now)) is not None:
                 yield from self.ask(form, (yield from StoreForm(form)))
                 yield from StoreFormMessage(self.ending.form_message)
-            if not (yield from self._write_batch()):
+            due = self.pace.due(now := self._calls.now)
+            if due is not None and due <= now:
+                if not (yield from self._write_batch(now)):
+                    return
+                due = self.pace.due(self._calls.now)
+            elif self.is_ending:
                 return
-            yield from Wait(self.pace.deadline(self._calls.now), is_over=self.is_ending)
+            yield from Wait(self.pace.deadline(due, self._calls.now), is_over=self.is_ending)
 
-    def _write_batch(self) -> Step[bool]:
+    def _write_batch(self, now: float) -> Step[bool]:
         """One write. False when there will be no more."""
         goes_on, state = not self.is_ending, self.state
-        now = self._calls.now
-        is_rewritten = self.replacement is not None or state.ledger.repeated.has_diverged
-        if not state.is_live or is_rewritten or not self.pace.is_due(now):
-            return goes_on
         if not (yield from self._reserve_slot()):
             yield from self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         is_late, since = self.pace.take_slot(), self.buffer.waiting_since
         released, cards = self.buffer.release(now, is_late=is_late), self.news.take_cards()
-        if not released and cards.is_plain and self.delivery.due(now) != 0.0:
+        if not released and cards.is_plain and not self.pace.is_rest_due:
             return goes_on
         written = yield from self.show(cards)
         yield from StoreMessages(state.records)

@@ -171,11 +171,12 @@ class AnswerState:
         self.ledger.confirmed()
         message.hold(self.ledger.present)
 
-    def unsent_cards(self) -> tuple[tuple[TaskCard, ...], str]:
-        """Cards, and the plan's title, that a write would take along."""
+    def unsent_cards(self, *, has_text: bool) -> tuple[tuple[TaskCard, ...], str]:
+        """Cards, and the plan's title, that a write would take along. `has_text`: the ledger has text for
+        it."""
         is_begun = self.messages and not self.needs_new_message
         title = self.messages[-1].title if is_begun else None
-        return self.cards.unsent(title, has_text=self.ledger.has_more)
+        return self.cards.unsent(title, has_text=has_text)
 
     @property
     def next_method(self) -> str:
@@ -195,8 +196,9 @@ class AnswerState:
         self._use_limits()
 
     def _use_limits(self) -> None:
-        self.ledger.limits = self.surface.limits()
-        if not self.ledger.limits.tables_apart:
+        were_apart, limits = self.ledger.limits.tables_apart, self.surface.limits()
+        self.ledger.limits = limits
+        if were_apart and not limits.tables_apart:
             self.ledger.release_tables()
 
     def allow_more_messages(self) -> None:

@@ -4,6 +4,7 @@ Text always goes on from where it is confirmed. What follows a write that failed
 (`faults.AFTER_WRITE`); what each remedy does is here, in `_handle_failure`.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -41,11 +42,14 @@ class Delivery:
     def advance(self, *, footer: Sequence[Args] = (), close: CardClosing | None = None) -> Step[None]:
         """Show what waits, as far as it may be shown now. `close` set: nothing more comes, all of it goes."""
         state, is_final = self.state, close is not None
-        while not state.is_over and (is_final or self._may_show()):
+        while not state.is_over:
+            of_ledger = state.ledger.due(self._calls.now)
+            if not (is_final or self._may_show(of_ledger)):
+                return
             if state.ledger.in_doubt or state.unsettled is not None:
                 yield from self._settle_first()
                 continue
-            next_step, cards, title = yield from self._next_step(is_final=is_final)
+            next_step, cards, title = yield from self._next_step(of_ledger, is_final=is_final)
             if next_step is None:
                 return
             if isinstance(next_step, FinishSegment):
@@ -56,19 +60,25 @@ class Delivery:
                 write = Batch(next_step.text, cards, title, next_step.is_table)
                 yield from self._write(next_step, write, footer, close)
 
-    def _may_show(self) -> bool:
+    def _may_show(self, of_ledger: float | None) -> bool:
         state = self.state
-        return (
-            state.is_live and not state.ledger.held.is_comparing and state.surface.pause(self._calls.now) <= 0
-        )
+        return state.is_live and of_ledger != math.inf and state.surface.pause(self._calls.now) <= 0
 
-    def _next_step(self, *, is_final: bool) -> Step[tuple[LedgerStep | None, tuple[TaskCard, ...], str]]:
-        """What the ledger gives out now, and the cards and the plan's title that go along."""
-        state, (cards, title) = self.state, self.unsent_cards()
+    def _next_step(
+        self, of_ledger: float | None, *, is_final: bool
+    ) -> Step[tuple[LedgerStep | None, tuple[TaskCard, ...], str]]:
+        """What the ledger gives out now, and the cards and the plan's title that go along.
+
+        `of_ledger`: as `Ledger.due` says.
+        """
+        state, now = self.state, self._calls.now
+        has_text, is_due = of_ledger == now, of_ledger is not None and of_ledger <= now
+        cards, title = self._unsent_cards(has_text=has_text)
         if is_final:
             state.ledger.release_tables()
+            has_text = state.ledger.has_more
         if state.needs_new_message:
-            has_text, last = state.ledger.has_more, state.last
+            last = state.last
             is_shown = last is not None and last.cards.shows_all_of(state.cards.present)
             if is_final and not has_text and is_shown:
                 return None, (), ""  # only how its cards ended is missing: `attach_footer` writes that
@@ -76,23 +86,25 @@ class Delivery:
                 return None, (), ""
         elif not cards and state.cards.present.is_full:
             state.ledger.rotate()
+        if not (is_final or is_due or cards or title or state.ledger.is_ending):
+            return None, (), ""
         chunks = all_chunks("", cards, title, self._calls.settings.card_chars) if cards or title else ()
         weight = weighted_bytes(chunks) if chunks else 0
-        return state.ledger.next(self._calls.now, cards=weight, final=is_final), cards, title
+        return state.ledger.next(now, cards=weight, final=is_final), cards, title
 
-    def unsent_cards(self) -> tuple[tuple[TaskCard, ...], str]:
-        """Cards, and the plan's title, that a write would take along."""
-        return ((), "") if self.streams.is_plain else self.state.unsent_cards()
+    def _unsent_cards(self, *, has_text: bool) -> tuple[tuple[TaskCard, ...], str]:
+        return ((), "") if self.streams.is_plain else self.state.unsent_cards(has_text=has_text)
 
-    def due(self, now: float) -> float | None:
-        """Seconds until there is something to write although nothing more comes; None: never."""
-        state = self.state
-        if not state.is_live or state.ledger.held.is_comparing:
+    def due(self, now: float, of_ledger: float | None) -> float | None:
+        """When there is something to write although nothing more comes, on the clock; None: never.
+
+        `of_ledger`: as `Ledger.due` says.
+        """
+        if not self.state.is_live or of_ledger == math.inf:
             return None
-        if state.ledger.has_more or any(self.unsent_cards()):
-            return state.surface.pause(now)
-        deadline = state.ledger.deadline(now)
-        return None if deadline is None else max(0.0, deadline - now)
+        if of_ledger == now or any(self._unsent_cards(has_text=False)):
+            return now + self.state.surface.pause(now)
+        return of_ledger
 
     def _may_begin(self, *, is_final: bool) -> Step[bool]:
         """Whether a message may begin now: a stream needs a slot. An answer that is whole does not wait for

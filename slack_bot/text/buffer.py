@@ -354,7 +354,7 @@ class StreamBuffer:
         """When `release` may have something to do. None: nothing to be seen waits, or only a line that waits
         for its end, and no more of it has come.
 
-        It may be too early: only `is_ready` looks for cuts within a line.
+        It may be too early: only `due` looks for cuts within a line.
         """
         clock, finder = self.clock, self._finder
         since, not_before = clock.since, self._unproven.not_before
@@ -369,13 +369,17 @@ class StreamBuffer:
         due = clock.due(since, pause)
         return max(due if finder.cuts.safe or needs_look else due + pause, not_before)
 
-    def is_ready(self, now: float) -> bool:
+    def due(self, now: float) -> float | None:
+        """As `deadline`, after a look for cuts if one is due; `now` if text is ready."""
         self.input.settle()
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
             if self._is_due() or not self._finder.needs_look():
-                return True
+                return now
             self._finder.look()
-        return False
+        return due
+
+    def is_ready(self, now: float) -> bool:
+        return self.due(now) == now
 
     def release(self, now: float, *, is_late: bool = False) -> int:
         """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so

@@ -235,7 +235,8 @@ class TextToCompare:
 class Ledger:
     """Lays one answer into segments. The work for a call does not grow with the answer.
 
-    `present` is the message that text goes into now. `in_doubt`: a call had no answer and is not settled.
+    `present` is the message that text goes into now; if it `is_ending`, it gets no more. `in_doubt`: a call
+    had no answer and is not settled.
     `repeated` and `held`: what another process has shown of the answer.
     """
 
@@ -249,7 +250,7 @@ class Ledger:
         self.held = TextToCompare()
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
-        self._is_ending = False  # the present message gets no more text
+        self.is_ending = False
         self._tables = TableHold()  # released, while its table is not whole
 
     @property
@@ -315,10 +316,16 @@ class Ledger:
 
     def rotate(self) -> None:
         """The present message ends here, whatever its size and age; `next` says how."""
-        self._is_ending = self.present is not None
+        self.is_ending = self.present is not None
 
-    def deadline(self, now: float = math.inf) -> float | None:
-        """When `next` may have something to do although no text came."""
+    def due(self, now: float) -> float | None:
+        """When `next` may have something to do although no text came; None: never. math.inf: nothing may be
+        written before more text has come.
+        """
+        if self.held.is_comparing:
+            return math.inf
+        if self.has_more:
+            return now
         present = self.present
         if present is None or self._sent is not None or math.isinf(self.limits.rotate_after):
             return None
@@ -333,7 +340,7 @@ class Ledger:
         has_more = self.has_more
         if present is not None:
             is_over = not _takes_text(present, self.limits, now, has_more=has_more, final=final)
-            if self._is_ending or is_over or (cards and not _takes_cards(present, self.limits, cards)):
+            if self.is_ending or is_over or (cards and not _takes_cards(present, self.limits, cards)):
                 return self._end(present)
         if not has_more and not cards:
             return None
@@ -353,7 +360,7 @@ class Ledger:
 
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
-        _, self.present, self._is_ending = self._take_sent()
+        _, self.present, self.is_ending = self._take_sent()
 
     def refused(self) -> None:
         """It was not applied: `next` gives the text out again."""
@@ -376,7 +383,7 @@ class Ledger:
     def closed(self) -> None:
         assert self.present is not None, "no message is open"
         self._over.append(self.present)
-        self.present, self._is_ending = None, False
+        self.present, self.is_ending = None, False
 
     def _take_sent(self) -> tuple[str, Segment, bool]:
         sent, self._sent, self.in_doubt = self._sent, None, False
@@ -384,7 +391,7 @@ class Ledger:
         return sent
 
     def _end(self, present: Segment) -> LedgerStep:
-        self._is_ending = True
+        self.is_ending = True
         closing = "" if present.closing else _closing(present, self.limits)
         if not closing:
             return FinishSegment()
@@ -412,7 +419,7 @@ def _takes_cards(present: Segment, limits: MessageLimits, cards: int) -> bool:
 
 def _takes_text(present: Segment, limits: MessageLimits, now: float, *, has_more: bool, final: bool) -> bool:
     """`present` is not too old: an old one ends where it ends well, a very old one anywhere."""
-    due = present.opened_at + limits.rotate_after  # summed as in `deadline`
+    due = present.opened_at + limits.rotate_after  # summed as in `due`
     if now >= due + limits.rotate_grace:
         return final and not has_more
     return now < due or final or not _ends_well(present)

@@ -66,8 +66,8 @@ class Notices:
         what another process wrote of it. `secrets` must never be shown. `who_listens`: who can go on in the
         thread without a mention.
         """
-        api = self._api.for_turn(question.key, question.thread.ts, is_sure=lambda: self._store.is_sure)
         calls = self._calls(question)
+        api = self._api.for_turn(question.key, question.thread.ts, is_sure=lambda: self._store.is_sure)
         return Writer(calls, api, self._clock, shown, secrets, who_listens)
 
     def writer(self, question: Question, turn: str = "", priority: Priority | None = None) -> Writer:

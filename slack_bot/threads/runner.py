@@ -251,7 +251,8 @@ class TurnListener:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
         may_be_due, buffer, news = False, self._answer.buffer, self._answer.news
         yield from self.machine.prepare(event)
-        for number, action in enumerate(self._decide(event), start=1):
+        decided, is_awaited = self._decide(event), self.machine.waits_for_human
+        for number, action in enumerate(decided, start=1):
             if isinstance(action, actions.AppendText):
                 for at, piece in enumerate(slices(action.text)):
                     if at:  # the front of it may be shown while the rest is sanitized
@@ -266,8 +267,8 @@ class TurnListener:
         if isinstance(event, NarrationConfirmed):
             buffer.input.mark()
             may_be_due = True
-        self._handle.is_waiting_for_human = news.is_awaited = self.machine.waits_for_human
-        if may_be_due and self._answer.pace.is_due_earlier():
+        self._handle.is_waiting_for_human = news.is_awaited = is_awaited
+        if may_be_due and self._answer.pace.is_earlier(buffer.deadline()):
             self._writer.wake.set()
 
     def _decide(self, event: Event) -> list[actions.Action]:

@@ -85,7 +85,7 @@ def interval_clock_begins_at_construction(patch: Patch) -> None:
 
 
 def timer_only_on_append(patch: Patch) -> None:
-    patch.setattr(AnswerPace, "_next_due", lambda self, now: None)
+    patch.setattr(AnswerPace, "deadline", lambda self, due, now: None)
 
 
 def everything_at_the_end(patch: Patch) -> None:

@@ -32,12 +32,12 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 90, "rooms": 9, "moves between files": 377, "moves between rooms": 152, "climbs": 35,
+        "files": 89, "rooms": 9, "moves between files": 338, "moves between rooms": 116, "climbs": 15,
     },
-    "chunk": {"files": 45, "rooms": 6, "moves between files": 171, "moves between rooms": 50, "climbs": 24},
-    "press": {"files": 84, "rooms": 9, "moves between files": 314, "moves between rooms": 119, "climbs": 34},
+    "chunk": {"files": 45, "rooms": 6, "moves between files": 163, "moves between rooms": 31, "climbs": 16},
+    "press": {"files": 83, "rooms": 9, "moves between files": 275, "moves between rooms": 83, "climbs": 14},
     "takeover": {
-        "files": 121, "rooms": 11, "moves between files": 2696, "moves between rooms": 681, "climbs": 175,
+        "files": 121, "rooms": 11, "moves between files": 2576, "moves between rooms": 539, "climbs": 94,
     },
 }  # fmt: skip
 

@@ -1048,7 +1048,10 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
 def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> None:
     async def story(scene: Scene) -> None:
         await run(scene.answer.show(Batch("", (SEARCH,))))
-        await asyncio.sleep(scene.answer.delivery.due(scene.clock.monotonic()) or 0)
+        now = scene.clock.monotonic()
+        due = scene.answer.pace.due(now)
+        assert due is not None
+        await asyncio.sleep(due - now)
         await run(scene.answer.show(Batch()))
         await asyncio.sleep(0.5)
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)

@@ -49,17 +49,17 @@ def test_an_edit_keeps_its_distance() -> None:
     assert state.surface.pause(1_001.0) == 2.0
     assert state.surface.pause(1_003.0 - 1e-9) == 0.0  # a timer may fire that much too early
     state.add(Batch("One."))
-    assert pure.answer.delivery.due(1_001.0) == 2.0
+    assert pure.answer.pace.due(1_001.0) == 1_003.0
 
 
 def test_a_stream_is_left_before_slack_ends_it() -> None:
     pure = PureAnswer()
     state = pure.answer.state
-    assert pure.answer.delivery.due(pure.calls.now) is None
+    assert pure.answer.pace.due(pure.calls.now) is None
     pure.run(pure.answer.show(Batch("One.\n")))
-    assert pure.answer.delivery.due(pure.calls.now) == 240.0
+    assert pure.answer.pace.due(pure.calls.now) == pure.calls.now + 240.0
     state.add(Batch("", (TaskCard("a", "Search", CardState.DONE),)))
-    assert pure.answer.delivery.due(pure.calls.now) == 0.0
+    assert pure.answer.pace.due(pure.calls.now) == pure.calls.now
 
 
 def test_when_nothing_more_may_be_written() -> None:

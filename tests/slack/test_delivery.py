@@ -46,6 +46,13 @@ async def write(delivery: Delivery, text: str = "", *cards: TaskCard, title: str
     await run(delivery.advance())
 
 
+def seconds_left(scene: Scene, delivery: Delivery) -> float | None:
+    """Until there is something to write although nothing more comes."""
+    now = scene.clock.monotonic()
+    due = delivery.due(now, delivery.state.ledger.due(now))
+    return None if due is None else due - now
+
+
 async def end(delivery: Delivery, text: str = "") -> None:
     delivery.state.add(Batch(text))
     await run(delivery.advance(footer=UNDER, close=CardClosing.DONE))
@@ -62,13 +69,13 @@ def extras(scene: Scene) -> list[tuple[str, ...]]:
 def test_a_message_ends_before_slack_ends_it_by_the_clock_alone() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, "One.\n", TaskCard("a", "Search", RUNNING))
-        due = delivery.due(scene.clock.monotonic())
+        due = seconds_left(scene, delivery)
         assert due == 240.0
         await asyncio.sleep(due)
         await run(delivery.advance())
         assert [message.state for message in scene.thread()] == ["sealed"]
         await write(delivery, "", TaskCard("a", "Search", RUNNING))
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert seconds_left(scene, delivery) is None
         assert len(scene.thread()) == 1
         await write(delivery, "Two.", TaskCard("a", "Search", DONE))
         await end(delivery)
@@ -138,7 +145,7 @@ def test_without_anything_open_the_next_message_waits_for_something_to_say() -> 
         await asyncio.sleep(240)
         await run(delivery.advance())
         assert [message.state for message in scene.thread()] == ["sealed"]
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert seconds_left(scene, delivery) is None
         await end(delivery)
 
     scene = play(story)
@@ -223,13 +230,13 @@ def test_edits_keep_their_distance_and_lose_nothing() -> None:
         assert delivery.state.next_method == UPDATE
         await write(delivery, "Two. ")
         now = scene.clock.monotonic()
-        assert (scene.only().text, delivery.state.surface.pause(now), delivery.due(now)) == (
+        assert (scene.only().text, delivery.state.surface.pause(now), seconds_left(scene, delivery)) == (
             "One. ",
             3.0,
             3.0,
         )
         await asyncio.sleep(3)
-        assert delivery.due(scene.clock.monotonic()) == 0.0
+        assert seconds_left(scene, delivery) == 0.0
         await run(delivery.advance())
         assert scene.only().text == "One. Two. "
         await end(delivery, "Three.")
@@ -245,7 +252,7 @@ def test_edited_messages_grow_no_older_but_no_larger_either() -> None:
     async def story(scene: Scene, delivery: Delivery) -> None:
         await write(delivery, text[:200], TaskCard("a", "Search", RUNNING))
         await asyncio.sleep(1_000)
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert seconds_left(scene, delivery) is None
         await write(delivery, text[200:])
         await end(delivery)
 
@@ -444,7 +451,7 @@ def test_some_refusals_end_the_answer(error: str, ended: WriteResult) -> None:
         await write(delivery, "Two. ")
         assert delivery.state.ended is ended
         assert delivery.state.is_gone == (ended is WriteResult.GONE)
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert seconds_left(scene, delivery) is None
         await write(delivery, "Three. ")
 
     scene = play(story, {APPEND: [error]})
@@ -651,7 +658,7 @@ def taken_over(faults: Any = None, **settings: Any) -> Scene:
             assert record.is_open
         calls = len(scene.workspace.calls)
         await write(delivery, ANSWER[:45], TaskCard("1", "Search", DONE))
-        assert delivery.due(scene.clock.monotonic()) is None
+        assert seconds_left(scene, delivery) is None
         assert len(scene.workspace.calls) == calls
         assert scene.texts() == [LEFT]
         await end(delivery, ANSWER[45:])

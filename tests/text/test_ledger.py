@@ -449,14 +449,14 @@ def told(*texts: str, limits: MessageLimits | None = None) -> Ledger:
 
 def test_a_message_ends_in_time_though_no_text_comes() -> None:
     ledger = told("```\ncode\n")
-    assert ledger.deadline() == 240
+    assert ledger.due(0) == 240
     assert ledger.next(239.9) is None
     assert ledger.next(240) == SendText("```", begins=False, ends=True)
-    assert ledger.deadline() is None
+    assert ledger.due(0) is None
     ledger.confirmed()
     assert ledger.next(240) == FinishSegment()
     ledger.closed()
-    assert (ledger.present, ledger.deadline(), ledger.next(1e9)) == (None, None, None)
+    assert (ledger.present, ledger.due(0), ledger.next(1e9)) == (None, None, None)
     assert (ledger.segments[0].body, ledger.segments[0].closing) == ("```\ncode\n", "```")
     add(ledger, "more\n")
     assert ledger.next(500) == SendText("```\nmore\n", begins=True)
@@ -464,7 +464,7 @@ def test_a_message_ends_in_time_though_no_text_comes() -> None:
 
 def test_within_a_line_its_end_is_waited_for_but_not_for_ever() -> None:
     ledger = told("half a ")
-    assert ledger.deadline() == 260
+    assert ledger.due(240) == 260
     add(ledger, "line of ")
     assert ledger.next(245) == SendText("line of ", begins=False)
     ledger.confirmed()
@@ -486,7 +486,7 @@ def test_the_last_words_need_no_message_of_their_own() -> None:
 
 def test_messages_that_do_not_age() -> None:
     ledger = told("a line\n", limits=MessageLimits(rotate_after=math.inf))
-    assert ledger.deadline() is None
+    assert ledger.due(0) is None
     assert ledger.next(1e9) is None
 
 
@@ -497,7 +497,7 @@ def test_cards_go_along_and_weigh() -> None:
     ledger = Ledger(MessageLimits(rotate_bytes=1_000))
     assert ledger.next(0, cards=300) == SendText("", begins=True, cards=300)
     ledger.confirmed()
-    assert ledger.deadline() == 240
+    assert ledger.due(0) == 240
     add(ledger, "word " * 100)
     assert ledger.next(0, cards=100) == SendText("word " * 100, begins=False, cards=100)
     ledger.confirmed()
@@ -543,7 +543,7 @@ def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
     ledger.next(0)
     ledger.unknown()
     assert ledger.in_doubt
-    assert (ledger.next(1e9), ledger.deadline()) == (None, None)
+    assert (ledger.next(1e9), ledger.due(0)) == (None, 0)  # to be settled
     ledger.settled(stands=True)
     assert (ledger.segments[0].text, ledger.released, ledger.in_doubt) == ("one\ntwo\n", "", False)
     assert ledger.present is None
