@@ -394,10 +394,10 @@ def _changed(event: _Event, me: BotIdentity) -> MessageChanged | None:
     before, now = event.message("previous_message"), event.message("message")
     if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
-    question = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
     if not is_gone and now["text"] == before["text"]:
         return None
+    question = before.question("")
     if is_gone:
         return MessageChanged(question.key, question.thread, question.user, None)
     wording = without_mention(now["text"], me.user)

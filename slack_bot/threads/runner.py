@@ -7,7 +7,7 @@ takes more than some milliseconds goes on in the *worker*, with the loop in betw
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, assert_never
@@ -250,8 +250,8 @@ class TurnListener:
     def _steps(self, event: Event) -> Iterator[None]:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
         may_be_due, buffer, news = False, self._answer.buffer, self._answer.news
-        yield from self.machine.prepare(event)
-        decided, is_awaited = self._decide(event), self.machine.waits_for_human
+        decided = yield from self._decide(event)
+        is_awaited = self.machine.waits_for_human
         for number, action in enumerate(decided, start=1):
             if isinstance(action, actions.AppendText):
                 for at, piece in enumerate(slices(action.text)):
@@ -259,8 +259,7 @@ class TurnListener:
                         self._writer.wake.set()
                         yield
                     may_be_due |= buffer.push(piece, self._now(), unproven=action.unproven)
-            else:
-                may_be_due = True
+            else:  # wakes the writer itself
                 yield from self.actions.apply(action)
             if number % _ACTIONS == 0:
                 yield
@@ -268,20 +267,21 @@ class TurnListener:
             buffer.input.mark()
             may_be_due = True
         self._handle.is_waiting_for_human = news.is_awaited = is_awaited
-        if may_be_due and self._answer.pace.is_earlier(buffer.deadline()):
+        is_woken = self._writer.wake.is_set()
+        if may_be_due and not is_woken and self._answer.pace.is_earlier(buffer.deadline()):
             self._writer.wake.set()
 
-    def _decide(self, event: Event) -> list[actions.Action]:
+    def _decide(self, event: Event) -> Generator[None, None, list[actions.Action]]:
         late = self.machine.late
         if not self._is_heard and self.consumer.view.heard:
             self._is_heard = True
             self._observer(facts.AgentHeard(self._now(), self._key))
-        if isinstance(event, _ENDS):
+        if isinstance(event, _ENDS) and event.text:
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._answer.secrets))
         elif isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._answer.buffer.input.is_unsent)
-        decided = self.machine.handle(event)
+        decided = yield from self.machine.handle_in_steps(event)
         if self._has_details:
             now, state, is_late = self._now(), str(self.machine.state), self.machine.late > late
             self._observer(facts.EventHandled(now, self._key, event, tuple(decided), state, is_late))
