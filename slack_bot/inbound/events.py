@@ -50,6 +50,7 @@ _LAST_RETRY = "3"
 
 In Socket Mode, Bolt adds the header of HTTP mode.
 """
+_MOST_TAKEN = 10_000
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _FORM_ONLY = "typed where a form waits for a secret"
 _ANYTHING = re.compile(".*", re.DOTALL)
@@ -83,6 +84,7 @@ class SlackListeners:
     ) -> None:
         self._threads, self._policies, self._wall = threads, policies, clock.wall
         self._access, self._bots, self._hourly = access, bots, hourly
+        self._taken: dict[str, None] = {}  # keys of questions, the oldest first
 
     def register(self, bolt: AsyncApp) -> None:
         """Register the listeners with Bolt. The first one that matches gets the event; the last ones match
@@ -104,8 +106,10 @@ class SlackListeners:
         inbound = None
         try:
             me = identity_of(request.context.authorize_result)
-            inbound = await self.judge(read_message(request.body, me), me)
-            if inbound is not None:
+            event = read_message(request.body, me)
+            if isinstance(event.reading, Question) and event.reading.key in self._taken:
+                await self._overhear(event)  # the same mention as another event, or once more
+            elif (inbound := await self.judge(event, me)) is not None:
                 await self.take(inbound)
         except BotError as error:
             if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
@@ -130,6 +134,10 @@ class SlackListeners:
         except StoreError as error:
             extra = {"turn": inbound.question.key, "thread_ts": inbound.question.thread.ts}
             log.log(error.log_level, "that a thread goes on was not stored: %s", error, extra=extra)
+            return is_new
+        self._taken[question.key] = None
+        if len(self._taken) > _MOST_TAKEN:
+            del self._taken[next(iter(self._taken))]
         return is_new
 
     async def judge(

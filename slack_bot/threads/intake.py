@@ -194,7 +194,7 @@ class Intake:
             return NOT_YOURS_TO_ASK_AGAIN
         if (refused := await refusal()) is not None:
             return refused
-        await self._registry.stop_watch(turn.key, user)
+        await self._registry.stop_watch_of(turn, user)
         question, attempt = turn.question, turn.question.attempt + 1
         task_id = question.task_id if question.handle else None  # it answers that task's form
         text = turn.reworded or question.text

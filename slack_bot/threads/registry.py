@@ -143,8 +143,10 @@ class Registry:
     async def stop_watch(self, key: str, user: str) -> _Words:
         """Cancel the watched task of a turn: only its asker may. Else why not. Raises StoreError."""
         turn = await self._store.turn(key)
-        if turn is None:
-            return ALREADY_OVER
+        return ALREADY_OVER if turn is None else await self.stop_watch_of(turn, user)
+
+    async def stop_watch_of(self, turn: TurnRecord, user: str) -> _Words:
+        """As `stop_watch`, of a turn that was read."""
         answer = await self.conversations.of(turn.question.thread).request(c.StopWatch(turn, user))
         return cast(_Words, answer)
 

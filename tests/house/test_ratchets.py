@@ -32,10 +32,10 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 89, "rooms": 9, "moves between files": 334, "moves between rooms": 112, "climbs": 15,
+        "files": 89, "rooms": 9, "moves between files": 311, "moves between rooms": 97, "climbs": 14,
     },
     "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
-    "press": {"files": 83, "rooms": 9, "moves between files": 271, "moves between rooms": 79, "climbs": 14},
+    "press": {"files": 83, "rooms": 9, "moves between files": 267, "moves between rooms": 75, "climbs": 14},
     "takeover": {
         "files": 120, "rooms": 11, "moves between files": 2433, "moves between rooms": 425, "climbs": 94,
     },

@@ -285,6 +285,25 @@ async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
 
 
 @on_virtual_time
+async def test_a_mention_is_noted_in_its_thread_once_though_it_comes_as_two_events() -> None:
+    class Counted(TappedStore):
+        calls = 0
+
+        async def tap(self, kind: str) -> None:
+            self.calls += 1
+
+    store = Counted()
+    async with run_bot(answer("Answered."), store=store) as bot:
+        bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        one, other = bot.workspace.take()
+        assert await bot.deliver([one]) == [200]
+        await bot.idle()
+        before = store.calls
+        assert await bot.deliver([other, one], retry=1) == [200, 200]
+        assert store.calls == before > 0
+
+
+@on_virtual_time
 async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of_the_store() -> None:
     class Unreadable(TappedStore):
         async def tap(self, kind: str) -> None:

@@ -163,9 +163,10 @@ class ThreadContext(QuestionContext):
             authors = tuple(dict.fromkeys(each.author for each in selection))
             naming = Naming(question.user, policy.identity, names, authors)
             quotes = self._quotes(question.thread, news, naming)
+        place = _place(question, own, policy, profiles) | self._view(question, policy)
         return Surroundings(
             heard=having_heard(heard, _own_ts(question), news.read_to),
-            place=_place(question, own, policy, profiles) | self._view(question, policy),
+            place=place,
             quotes=quotes,
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
