@@ -267,8 +267,9 @@ class TurnListener:
             buffer.input.mark()
             may_be_due = True
         self._handle.is_waiting_for_human = news.is_awaited = is_awaited
-        is_woken = self._writer.wake.is_set()
-        if may_be_due and not is_woken and self._answer.pace.is_earlier(buffer.deadline()):
+        if not may_be_due or self._writer.wake.is_set():
+            return
+        if self._answer.pace.is_earlier(buffer.deadline()):
             self._writer.wake.set()
 
     def _decide(self, event: Event) -> Generator[None, None, list[actions.Action]]:
@@ -396,6 +397,7 @@ class TurnRunner:
 
     def _write(self) -> Coroutine[Any, Any, None]:
         """Write until the turn is decided."""
+        self._writer.wake.clear()  # what has come until now is read at once
         return self._writer.carry_out(self._answer.write())
 
     async def _go_on(self, left: TurnRecord) -> None:
