@@ -14,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .agents.agent import Agent
+from .agents.agents import Agents
 from .agents.wire.transport import new_http
 from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
@@ -43,7 +44,7 @@ from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .settings.channels import ChannelPolicies
-from .settings.config_file import read_config
+from .settings.config_file import read_agents, read_config
 from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings, StoreSettings
 from .slack.api import SlackApi, new_web_client
@@ -79,7 +80,7 @@ class App:
     settings: Settings
     clock: Clock
     store: Store
-    agent: Agent
+    agents: Agents
     web_client: AsyncWebClient
     authorize: Authorize
     policies: ChannelPolicies
@@ -89,6 +90,11 @@ class App:
     backfill: Backfill
     features: Mapping[str, FeatureWork]
     closers: AsyncExitStack
+
+    @property
+    def agent(self) -> Agent:
+        """The one that is asked if nothing else is said."""
+        return self.agents.default
 
     @property
     def receivers(self) -> list[RequestReceiver]:
@@ -138,31 +144,50 @@ async def build(
         profiles = Profiles(store)
         if slack_session is None:
             slack_session = await stack.enter_async_context(_new_session())
-        http = await stack.enter_async_context(new_http(settings.agent, http_transport))
-        agent = Agent(http, settings.agent, clock, health, profiles, partial(traceparent_of, observers))
-        agent.load_profile(await profiles.profile(agent.name))
+        agents = await _new_agents(settings, stack, http_transport, clock, health, profiles, observers)
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
         retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
         api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-        common = new_common_parts(settings, policies, clock, observers, health, store, agent, api)
+        common = new_common_parts(settings, policies, clock, observers, health, store, agents, api)
         threads = Threads(common, _thread_ports(common))
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
-        web = http if http_transport else await stack.enter_async_context(AsyncClient())
+        web = await stack.enter_async_context(AsyncClient(transport=http_transport))
         parts = BotParts(common, threads=threads, hourly=hourly, authorize=authorize, http=web)
         features = _start_features(parts, bolt, access, observers, stack)
         (listeners := SlackListeners(threads, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         return App(
-            settings=settings, clock=clock, store=store, agent=agent, web_client=web_client,
+            settings=settings, clock=clock, store=store, agents=agents, web_client=web_client,
             authorize=authorize, policies=policies, threads=threads, bolt=bolt, health=health,
             backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
+
+
+async def _new_agents(
+    settings: Settings,
+    stack: AsyncExitStack,
+    transport: AsyncBaseTransport | None,
+    clock: Clock,
+    health: Health,
+    profiles: Profiles,
+    observers: ToAll,
+) -> Agents:
+    """All that the settings name, with what was learned of each. `stack` closes their connections."""
+    agents = []
+    table = read_agents(settings)
+    for name, its_settings in table.entries.items():
+        http = await stack.enter_async_context(new_http(its_settings, transport))
+        trace = partial(traceparent_of, observers)
+        agent = Agent(http, its_settings, clock, health, profiles, trace, name=name)
+        agent.load_profile(await profiles.profile(agent.key))
+        agents.append(agent)
+    return Agents(agents, table)
 
 
 def _new_session() -> aiohttp.ClientSession:
@@ -398,7 +423,7 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
             for receiver in app.receivers:
                 await receiver.check_port(wait)
         await check_slack(app)
-        await check_agent(app)
+        await asyncio.gather(*map(check_agent, app.agents))
         await app.threads.replicas.start()
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, read_config_again, app)
         ending.has_begun = True
@@ -447,17 +472,17 @@ async def check_slack(app: App) -> None:
         log.warning("%s", sentence)
 
 
-async def check_agent(app: App) -> None:
+async def check_agent(agent: Agent) -> None:
     """Fetch the agent card, and see whether the agent lets the bot in. Else there is only a warning: that may
     be mended later. An agent that is slow to say so does not hold up the start.
     """
     try:
-        await app.agent.ensure_card()
+        await agent.ensure_card()
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOGIN_SECONDS):
-                await app.agent.try_login()
+                await agent.try_login()
     except BotError as error:
         why = error.brief if isinstance(error, AgentError) else error
         log.warning("the agent is not ready, questions will say so until it is: %s", why)
     else:
-        log.info("the agent is ready: %s", app.agent.name)
+        log.info("the agent is ready: %s", agent.key)

@@ -28,6 +28,7 @@ from ..errors import (
 from ..http_client import AsyncClient, Cookies
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
+from ..turn.progress import DEFAULT_AGENT
 from ..turn.record import Introduction
 from .answer.habits import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
@@ -266,7 +267,8 @@ class _Conversation:
 class Agent:
     """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address, login or key.
 
-    `store`: keeps what is trusted of its card; without one, each card is seen for the first time.
+    `store`: keeps what is trusted of its card; without one, each card is seen for the first time. `name`: the
+    one that the settings give it.
     """
 
     def __init__(
@@ -277,6 +279,7 @@ class Agent:
         health: Health | None = None,
         store: FactStore | None = None,
         traceparent: Callable[[str], str | None] = lambda _: None,
+        name: str = DEFAULT_AGENT,
     ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
@@ -284,14 +287,16 @@ class Agent:
             raise SettingsError(
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
-        self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
-        """Key for the store: origin and path of the configured URL, without credentials."""
-        self._http, self._settings = http, settings
+        self.name = name
+        url = bare(settings.url).partition("?")[0].rstrip("/")
+        self.key: str = url if name == DEFAULT_AGENT else name
+        """Key for the store: the name, or of the default agent the URL's origin and path."""
+        self._http, self.settings = http, settings
         if settings.card_keys is not None:
             check_card_keys(settings.card_keys)
         self._tokens = token_source(settings.client, clock)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
-        self._conversation = _Conversation(settings, self._tokens, self.name)
+        self._conversation = _Conversation(settings, self._tokens, self.key)
         self._reachability = Reachability(health or Health())
         self._routes = Routes(settings)
         self._cards = CardKeeper(
@@ -311,8 +316,8 @@ class Agent:
     def in_conversation(self, key: Hashable, turn: str = "") -> Self:
         """The same agent, with the cookies and the session of one conversation, for a turn."""
         found = copy(self)
-        jar, session = self._jar_of(key), f"{self.name} {key}"
-        found._conversation = _Conversation(self._settings, self._tokens, session, cookies=jar, turn=turn)
+        jar, session = self._jar_of(key), f"{self.key} {key}"
+        found._conversation = _Conversation(self.settings, self._tokens, session, cookies=jar, turn=turn)
         return found
 
     @property
@@ -363,7 +368,7 @@ class Agent:
         if not card.has_extended:
             return card.introduction
         client = self._client(card, self._routes.interfaces(card)[0])
-        return await self._cards.introduction(card, client, self.name)
+        return await self._cards.introduction(card, client, self.key)
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
@@ -417,7 +422,7 @@ class Agent:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
         if self._cards.card is None or self._cards.card.streaming is False:
             return False
-        return self._routes.interfaces(self._cards.card)[0].wire == "1.0" or self._settings.resubscribe_03
+        return self._routes.interfaces(self._cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
 
     async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
         """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first.
@@ -485,6 +490,6 @@ class Agent:
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
         traceparent, auth = self._traceparent(self._conversation.turn), self._conversation.auth
-        if self._settings.client.api_key is not None:
+        if self.settings.client.api_key is not None:
             auth = auth.with_api_keys(card.auth)
-        return Client(self._http, at, self._settings, auth, card.extensions, traceparent)
+        return Client(self._http, at, self.settings, auth, card.extensions, traceparent)

@@ -28,6 +28,10 @@ class ChannelSettings(SettingsSection):
     respond: Literal["mention", "auto", "thread"] = "auto"
     """What is a question besides a mention, in a thread that the bot answered in: auto: what its asker writes
     there, until somebody else does; thread: what anybody writes. Direct messages are always answered."""
+    agent: str | None = None
+    """Name of the agent that is asked here unless another one is named. Unset: the default one."""
+    agents: Texts = ()
+    """Names of the agents that may be named here. Empty: all of them."""
     busy: Literal["queue", "collect", "interrupt"] = "queue"
     """What happens to a question that comes while an answer runs: it waits; it waits and becomes one with the
     others of its asker; it ends the answer."""

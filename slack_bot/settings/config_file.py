@@ -1,4 +1,4 @@
-"""Reads the file that `SLACK_BOT_CONFIG` names: TOML with the settings of channels, and nothing else."""
+"""Reads the file that `SLACK_BOT_CONFIG` names: TOML with the settings of channels and the list of agents."""
 
 import re
 import tomllib
@@ -9,12 +9,14 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from ..errors import SettingsError
+from .agents import AgentTable, agent_table
 from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
-from .load import ALIASES, CONFIG, FIELDS, refusal_line
+from .load import ALIASES, CONFIG, FIELDS, Settings, refusal_line
 from .names import env_name, nearest
 
 _MOST_BYTES = 1_000_000
 _EVERYWHERE, _SINGLE = "channel", "channels"
+_OF_AGENTS = ("agents", "routing")
 _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
@@ -28,6 +30,36 @@ def read_config(file: str | None) -> ChannelTables:
 
     Raises SettingsError with one line for each problem.
     """
+    whole = _read(file)
+    return {ALL: whole.get(_EVERYWHERE, {}), **whole.get(_SINGLE, {})}
+
+
+def read_agents(settings: Settings) -> AgentTable:
+    """All agents: of the section `agent`, and of the file. Raises SettingsError as `read_config`."""
+    file = settings.slack.config
+    whole = _read(file)
+    table, problems = agent_table(settings, whole)
+    problems += _unknown_agents(whole, table)
+    if problems:
+        raise SettingsError("\n".join(f"{file}: {each}" if file else each for each in problems))
+    return table
+
+
+def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:
+    """Channels with an agent that is none."""
+    tables = {_EVERYWHERE: whole.get(_EVERYWHERE, {})}
+    tables |= {f"{_SINGLE}.{channel}": table for channel, table in whole.get(_SINGLE, {}).items()}
+    for path, table in tables.items():
+        for leaf, names in (("agent", [table.get("agent")]), ("agents", table.get("agents", ()))):
+            for name in names:
+                if name is not None and name not in agents.entries:
+                    guess = nearest(name, agents.entries)
+                    end = f"did you mean {guess}?" if guess else f"the agents are {', '.join(agents.entries)}"
+                    yield f"{path}.{leaf} is {name!r}, which is no agent; {end}"
+
+
+def _read(file: str | None) -> Mapping[str, Any]:
+    """The parsed file, in which the tables of channels are as they should be; {} without a file."""
     if file is None:
         return {}
     try:
@@ -45,7 +77,7 @@ def read_config(file: str | None) -> ChannelTables:
         raise SettingsError(f"{file} cannot be read: its values are nested too deep; {_TABLES}") from None
     if problems := list(_problems(whole)):
         raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
-    return {ALL: whole.get(_EVERYWHERE, {}), **whole.get(_SINGLE, {})}
+    return whole
 
 
 def _text_of(file: str) -> str:
@@ -74,6 +106,8 @@ def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
             yield from _in_table(name, value)
         elif name == _SINGLE:
             yield from _in_tables(value)
+        elif name in _OF_AGENTS:
+            pass  # `agents` looks at them
         elif isinstance(value, dict):
             yield from _unknown_table(name, value)
         elif guess := nearest(name, _KNOWN):

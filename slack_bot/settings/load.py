@@ -8,7 +8,7 @@ nested setting, and do not say from which variable a wrong value came.
 import base64
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +36,8 @@ _VERY_NEAR = 0.9
 _WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
 _OTHERS = {"SLACK_API_TOKEN"}
 CONFIG = "SLACK_BOT_CONFIG"
+AGENTS_PREFIX = f"{PREFIX}AGENTS__"
+"""Variables of the agents that the file of `CONFIG` names begin so."""
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -95,11 +97,15 @@ class Settings(models.SettingsSection):
     traces: TraceSettings = TraceSettings()
     audit: AuditSettings = AuditSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()
+    agent_variables: Mapping[str, SecretStr] = {}
+    """Variables of the agents that the file names, by their names (`settings/agents.py`)."""
 
 
 def sections() -> Iterator[tuple[str, type[models.SettingsSection]]]:
     """The name and the model of each section. A section inside another one is named `agent__client`."""
     for section, field in Settings.model_fields.items():
+        if not _is_section(field):
+            continue
         assert isinstance(field.annotation, type)
         yield section, field.annotation
         for inner, part in field.annotation.model_fields.items():
@@ -157,7 +163,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({dedupe_hours:g}): what was answered would be asked again"
         )
-    yield from _login_contradictions(settings.agent)
+    yield from login_contradictions(settings.agent, _variable_of_agent)
     if _lacks_joserfc(settings.agent):
         name, remedy = env_name(("agent", "card_keys")), how_to_install("oauth", "run.txt")
         yield f"{name} is set, and joserfc, which checks signatures, is not here: {remedy}"
@@ -167,15 +173,21 @@ def _lacks_joserfc(agent: models.AgentSettings) -> bool:
     return agent.card_keys is not None and not _is_installed("joserfc")
 
 
-def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
-    """What is missing or too much for a login at the agent."""
+def _variable_of_agent(path: str) -> str:
+    """The variable of a setting of the section `agent`: of `bearer_token`, or of `client.secret`."""
+    section, _, leaf = f"agent.{path}".rpartition(".")
+    return env_name((section.replace(".", "__"), leaf))
+
+
+def login_contradictions(agent: models.AgentSettings, variable_of: Callable[[str], str]) -> Iterator[str]:
+    """What is missing or too much for a login at the agent. `variable_of`: names a setting of it."""
     client = agent.client
-    names = {leaf: env_name((_CLIENT, leaf)) for leaf in fields_of(models.ClientSettings)}
+    names = {leaf: variable_of(f"client.{leaf}") for leaf in fields_of(models.ClientSettings)}
     proofs = ("secret", "private_key", "assertion_file")
     proof_names = [names[each] for each in proofs if getattr(client, each) is not None]
     places = [names[each] for each in ("token_url", "issuer") if getattr(client, each) is not None]
     sources = {
-        env_name(("agent", "bearer_token")): agent.bearer_token is not None,
+        variable_of("bearer_token"): agent.bearer_token is not None,
         names["token_file"]: client.token_file is not None,
         names["id"]: client.fetches_tokens,
     }
@@ -259,17 +271,20 @@ def read(
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
     values: dict[SettingPath, tuple[str, str]] = {}
+    of_agents: dict[str, SecretStr] = {}
     sources: list[_Source] = [_secret_files(secrets_dir), from_file, os.environ if env is None else env]
     for source in sources:
-        _collect(source, values, problems)
+        _collect(source, values, of_agents, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, values)
     settings, refusals, refused = validated(values)
+    if of_agents:
+        settings = settings.model_copy(update={"agent_variables": of_agents})
     problems += refusals
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
         problems += _missing(values, http)
     if _lacks_store(settings):
         refused |= {("store", "url")}
-    if any(_login_contradictions(settings.agent)):
+    if any(login_contradictions(settings.agent, _variable_of_agent)):
         refused |= {(_CLIENT, "id")}
     if _lacks_joserfc(settings.agent):
         refused |= {("agent", "card_keys")}
@@ -327,7 +342,8 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
         return {
             file.name.upper(): file.read_text(encoding="utf-8")
             for file in sorted(directory.iterdir())
-            if file.name.upper() in _VARIABLES and kind_of(file) == "file"
+            if (file.name.upper() in _VARIABLES or file.name.upper().startswith(AGENTS_PREFIX))
+            and kind_of(file) == "file"
         }
     except OSError as error:
         raise SettingsError(
@@ -340,7 +356,10 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
 
 
 def _collect(
-    source: _Source, setting_values: dict[SettingPath, tuple[str, str]], problems: list[str]
+    source: _Source,
+    setting_values: dict[SettingPath, tuple[str, str]],
+    of_agents: dict[str, SecretStr],
+    problems: list[str],
 ) -> None:
     """Add the values of one source to those of weaker sources. A variable is stronger than its alias."""
     items = ((name.upper(), (value or "").strip()) for name, value in source.items())
@@ -351,6 +370,9 @@ def _collect(
                 value = value[1:-1]
                 problems.append(f"{name} {_QUOTED}")
             setting_values[path] = name, value
+        elif name.startswith(AGENTS_PREFIX):
+            if value:
+                of_agents[name] = SecretStr(value)
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
             problems.append(f"{name} is not a setting{_remedy(name)}")
 
@@ -432,7 +454,7 @@ def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
             yield f"{usual} {_QUOTED}"
         elif not token.startswith(prefix):
             yield f"{usual} is not {kind}: it must begin with {prefix} (your Slack app's {page})"
-    if ("agent", "url") not in setting_values:
+    if ("agent", "url") not in setting_values and ALIASES[CONFIG] not in setting_values:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
 
@@ -516,14 +538,34 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     """
     values = (value_of(settings, path) for path in FIELDS)
     secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    secrets += [
+        value.get_secret_value() for name, value in settings.agent_variables.items() if _is_secret(name)
+    ]
     if (api_key := settings.agent.client.api_key) is not None:
         secrets.append(quote_plus(api_key.get_secret_value()))
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    urls = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
+    of_agents = [
+        each.get_secret_value() for name, each in settings.agent_variables.items() if name.endswith("URL")
+    ]
+    urls = (
+        *of_agents,
+        settings.agent.url,
+        settings.store.url,
+        settings.feedback.webhook_url,
+        settings.traces.endpoint,
+    )
     logins = [part for url in urls if url for part in _logins_of(url)]
     parts = (part for part in (key, *logins) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*secrets, *parts]))
+
+
+def _is_secret(variable: str) -> bool:
+    """Whether a variable of one of several agents holds a secret."""
+    models_of_agent = models.AgentSettings, models.ClientSettings
+    fields = {leaf: field for model in models_of_agent for leaf, field in model.model_fields.items()}
+    leaf = variable.rpartition("__")[2].lower()
+    return leaf in fields and "SecretStr" in str(fields[leaf].annotation)
 
 
 def _logins_of(url: str) -> tuple[str, ...]:

@@ -160,6 +160,22 @@ async def overhear(
         await store.remove(OVERHEARD, *((*thread.parts, each.ts) for each in surplus))
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadAgent:
+    """The name of the agent to which a thread belongs."""
+
+    agent: str
+
+
+THREAD_AGENTS = Collection(
+    "thread_agents",
+    ThreadAgent,
+    age=lambda ages: ages.conversations,
+    thread=lambda key, _: ThreadKey(*key),
+)
+"""By thread, where a bot has several agents."""
+
+
 THREADS = Collection(
     "threads",
     ThreadState,

@@ -139,7 +139,7 @@ def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
 async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
     """The bot knows the A2A context of a thread already."""
     known = AgentContext(context_id=context_id)
-    await save_conversation(app.store, app.agent.name, thread, known, app.clock.wall())
+    await save_conversation(app.store, app.agent.key, thread, known, app.clock.wall())
 
 
 # -- in memory

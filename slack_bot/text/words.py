@@ -187,6 +187,7 @@ GOES_ON_NOW = "This goes on now, after {}."
 RESTARTING = "I am being restarted and could not finish this answer. Please ask again in a minute."
 TOO_LONG = "This took too long, so I ended it."
 BROKE = "Something went wrong on my side during this answer."
+AGENT_GONE = "{} is not one of my agents any more. To ask {}, mention me in a new message."
 GIVEN_UP = "I was restarted several times during this answer, so I gave it up."
 
 # The text has no room in the thread and comes as a file.

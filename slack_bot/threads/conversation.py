@@ -319,7 +319,12 @@ class Conversation:
     # -- watched tasks
 
     def _watch(self, turn: TurnRecord) -> None:
-        watch = TaskWatch(turn, self._parts.agent, self._parts.settings, self._parts.clock)
+        agents = self._parts.agents
+        if (agent := agents.get(turn.agent)) is None:
+            words = agents.words_without(turn.agent)
+            asyncio.get_running_loop().call_soon(self.tell, c.WatchFailure(turn, words))
+            return
+        watch = TaskWatch(turn, agent, self._parts.settings.push, self._parts.clock)
         task = asyncio.create_task(self._watch_until_news(watch, turn), name=f"watch {turn.key}")
         task.add_done_callback(partial(log_if_broken, turn=turn.key))
         self._watches[turn.key] = watch, task

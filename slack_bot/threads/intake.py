@@ -11,7 +11,6 @@ from ..clock import Clock
 from ..errors import BotError, StoreAway, StoreError
 from ..observe.facts import Observer, QuestionStored
 from ..observe.health import STORE_FAILED, Health, HealthCheck
-from ..settings.load import Settings
 from ..store.contracts import Store
 from ..text.words import ALREADY_ASKED_AGAIN, NOT_YOURS_TO_ASK_AGAIN, QUESTION_FORGOTTEN
 from ..turn.progress import Stage, TurnRecord
@@ -20,6 +19,7 @@ from . import commands as c
 from .background import TaskSet
 from .journal import Journal
 from .registry import Registry
+from .thread_agents import ThreadAgents
 
 _CLOSING = "The bot is ending and takes no more questions."
 _MOST_ACCEPTED = 1000  # questions
@@ -79,15 +79,16 @@ class Intake:
         store: Store,
         registry: Registry,
         journal: Journal,
-        settings: Settings,
+        thread_agents: ThreadAgents,
+        store_trouble: StoreTrouble,
         clock: Clock,
         observer: Observer,
-        health: Health,
         background: TaskSet,
     ) -> None:
         self._store, self._registry, self._journal = store, registry, journal
+        self._thread_agents = thread_agents
         self._clock, self._observer, self._background = clock, observer, background
-        self.store_trouble = StoreTrouble(settings.store.max_failures, health)
+        self.store_trouble = store_trouble
         self._arriving: dict[str, set[asyncio.Task[Any]]] = {}
         self._edits: dict[str, _ArrivingEdit] = {}
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
@@ -99,8 +100,10 @@ class Intake:
 
     # -- questions
 
-    async def accept(self, question: Question) -> bool:
+    async def accept(self, question: Question, agent: str | None = None) -> bool:
         """Store `question` and have its turn begin; False if it was accepted before.
+
+        `agent`: the name of the one that is asked, unless the thread belongs to another one.
 
         Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
         is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
@@ -109,7 +112,7 @@ class Intake:
             return False
         if self._is_closing:
             raise BotError(_CLOSING)
-        task = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
+        task = asyncio.create_task(self._accept(question, agent), name=f"accept {question.key}")
         self._background.add(task)
         self._arriving.setdefault(question.key, set()).add(task)
         task.add_done_callback(partial(self._has_arrived, question.key))
@@ -120,8 +123,8 @@ class Intake:
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def _accept(self, question: Question) -> bool:
-        turn, is_new = await self._stored(question)
+    async def _accept(self, question: Question, agent: str | None) -> bool:
+        turn, is_new = await self._stored(question, agent)
         self.store_trouble.passed()
         if is_new and self._is_closing:  # since the store was asked
             await self._store.withdraw(question.key)
@@ -137,15 +140,17 @@ class Intake:
             await asking
         return is_new
 
-    async def _stored(self, question: Question) -> tuple[TurnRecord, bool]:
+    async def _stored(self, question: Question, agent: str | None) -> tuple[TurnRecord, bool]:
         """The turn, and whether it is a new one."""
         is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
-            turn = TurnRecord(question, self._clock.wall())
+            name = await self._thread_agents.pin(question.thread, agent)
+            turn = TurnRecord(question, self._clock.wall(), agent=name)
             is_new = await self._store.accept(turn)
             if is_new and (thread := await self._thread_of_message_before(question)) is not None:
                 await self._store.withdraw(turn.key)
-                turn = replace(turn, question=replace(question, thread=thread))
+                name = await self._thread_agents.pin(thread, agent)
+                turn = replace(turn, question=replace(question, thread=thread), agent=name)
                 is_new = await self._store.accept(turn)
             is_stored = True
         except StoreError as error:

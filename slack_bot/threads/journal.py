@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from ..agents.agents import Agents
 from ..clock import Clock
 from ..errors import StoreError
 from ..observe.facts import Observer, TurnRecorded
@@ -33,8 +34,8 @@ _RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be 
 class JournalStore:
     """The store as the journal uses it: a failure is logged, and the turn goes on for its reader."""
 
-    def __init__(self, store: Store, agent: str, clock: Clock) -> None:
-        self._store, self.agent, self.now = store, agent, clock.wall
+    def __init__(self, store: Store, agents: Agents, clock: Clock) -> None:
+        self._store, self._agents, self.now = store, agents, clock.wall
         self.is_durable = store.is_durable
         self._not_stored: set[tuple[str, str]] = set()  # since the last success: turns, and what of them
 
@@ -50,13 +51,17 @@ class JournalStore:
             _log.error("the messages of a thread were not read: %s", error, extra={"thread_ts": thread.ts})
             return frozenset()
 
-    async def context_of(self, thread: ThreadKey) -> AgentContext:
-        """What is known of a thread. Raises StoreError."""
-        return await conversation(self._store, self.agent, thread)
+    def agent_key(self, record: TurnRecord) -> str:
+        """Under which the store has what is known of the turn's agent."""
+        return self._agents.key_of(record.agent)
+
+    async def context_of(self, record: TurnRecord) -> AgentContext:
+        """What is known of the turn's thread with its agent. Raises StoreError."""
+        return await conversation(self._store, self.agent_key(record), record.question.thread)
 
     async def save_context(self, agent_context: AgentContext, record: TurnRecord) -> None:
         thread = record.question.thread
-        saving = save_conversation(self._store, self.agent, thread, agent_context, self.now())
+        saving = save_conversation(self._store, self.agent_key(record), thread, agent_context, self.now())
         await self._guard(saving, record, "a thread's context")
 
     async def save_form(self, form: OpenForm, record: TurnRecord) -> bool:
@@ -116,18 +121,18 @@ class UnnamedTasks:
 
 
 class Journal:
-    """The records of all turns of this process with one agent."""
+    """The records of all turns of this process."""
 
     def __init__(
         self,
         store: Store,
-        agent: str,
+        agents: Agents,
         clock: Clock,
         interval: float,
         leases: Leases,
         observer: Observer,
     ) -> None:
-        self.store = JournalStore(store, agent, clock)
+        self.store = JournalStore(store, agents, clock)
         self.unnamed = UnnamedTasks()
         self._leases, self._observer, self._monotonic = leases, observer, clock.monotonic
         self._interval = interval
@@ -140,7 +145,7 @@ class Journal:
         `opens_forms`: what its agent asks may be answered with buttons.
         """
         question = record.question
-        known = await self.store.context_of(question.thread)
+        known = await self.store.context_of(record)
         if record.stage is Stage.ACCEPTED:
             task_id = question.task_id if question.handle else known.task_for(question.user)
             question = replace(question, context_id=known.context_id, task_id=task_id)
@@ -161,7 +166,7 @@ class Journal:
         return is_saved
 
     def _tell_end(self, record: TurnRecord) -> None:
-        self._observer(TurnRecorded(self._monotonic(), record.key, self.store.agent, record))
+        self._observer(TurnRecorded(self._monotonic(), record.key, self.store.agent_key(record), record))
 
     async def end(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> None:
         """A turn ended without an answer of the agent."""

@@ -114,7 +114,7 @@ class Notices:
         is_whole = None if outcome is Outcome.STOPPED else False
         ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
         self._observer(ended)
-        can_retry = note not in _WITHOUT_RETRY
+        can_retry = note not in _WITHOUT_RETRY and outcome is not Outcome.REFUSED
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, writer, offer_retry=can_retry)
         await self._journal.end(replace(turn, messages=writer.answer.state.records), outcome, reason)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..agents.agent import Agent
+from ..agents.agents import Agents
 from ..agents.push_target import PushTarget
 from ..clock import Clock
 from ..observe.facts import Observer
@@ -22,6 +22,7 @@ from .background import TaskSet
 from .journal import Journal, TurnJournal
 from .leases import Leases
 from .notices import Notices
+from .thread_agents import ThreadAgents
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,14 @@ class CommonParts:
     observer: Observer
     health: Health
     store: Store
-    agent: Agent
+    agents: Agents
     api: SlackApi
     people: People
     background: TaskSet
     leases: Leases
     journal: Journal
     stream_starts: StreamStartTracker
+    thread_agents: ThreadAgents
     notices: Notices
 
 

@@ -179,7 +179,8 @@ class Registry:
         running = None if here is None else here.line.running
         if here is not None and running is not None and here.is_awaited and running.is_of(user):
             return True
-        known = await agent_conversation(self._store, self._parts.agent.name, thread)
+        key = await self._parts.thread_agents.key_of(thread)
+        known = await agent_conversation(self._store, key, thread)
         return known.task_for(user) is not None
 
     async def is_stop_somewhere(self, question: Question) -> bool:

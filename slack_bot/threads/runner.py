@@ -226,12 +226,12 @@ class TurnListener:
         self.actions = ActionHandler(writer, settings.stream, clock, handle, sender)
         self.worker = StepWorker(tasks, f"worker {question.key}")
         is_begun = bool(self._answer.state.ledger.repeated.rest.strip())
-        self.machine = Turn(shows_words=settings.agent.error_text == "show", is_begun=is_begun)
+        self.machine = Turn(shows_words=agent.settings.error_text == "show", is_begun=is_begun)
         self._is_heard = False  # the agent was
         self.consumer = TaskConsumer(
             question,
             agent.in_conversation(question.thread, question.key),
-            settings.agent,
+            agent.settings,
             clock,
             handle,
             self.handle_event,

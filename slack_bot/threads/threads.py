@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from ..agents.agent import Agent
+from ..agents.agents import Agents
 from ..clock import Clock
 from ..errors import StoreError
 from ..observe.facts import Observer
@@ -17,7 +17,7 @@ from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
 from .background import TaskSet, wait_for_tasks
 from .follow import FollowedThreads
-from .intake import Intake
+from .intake import Intake, StoreTrouble
 from .journal import Journal
 from .leases import Leases
 from .notices import Notices
@@ -25,6 +25,7 @@ from .ports import CommonParts, ThreadPorts
 from .refusals import Refusals
 from .registry import Conversations, Registry
 from .replicas import Replicas
+from .thread_agents import ThreadAgents
 from .turn_run import LearnedFacts, TurnParts
 
 log = logging.getLogger(__name__)
@@ -40,17 +41,18 @@ def new_common_parts(
     observer: Observer,
     health: Health,
     store: Store,
-    agent: Agent,
+    agents: Agents,
     api: SlackApi,
 ) -> CommonParts:
     """Build the others of them."""
     background, leases = TaskSet(), Leases(store, clock.wall)
-    journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval, leases, observer)
+    journal = Journal(store, agents, clock, settings.store.checkpoint_interval, leases, observer)
     starts = StreamStartTracker(background.spawn)
     return CommonParts(
         settings=settings, secrets=secrets_of(settings), policies=policies, clock=clock, observer=observer,
-        health=health, store=store, agent=agent, api=api, people=People(api, settings.slack, clock),
+        health=health, store=store, agents=agents, api=api, people=People(api, settings.slack, clock),
         background=background, leases=leases, journal=journal, stream_starts=starts,
+        thread_agents=ThreadAgents(store, agents, clock),
         notices=Notices(api, settings.stream, policies, clock, observer, journal, starts, store),
     )  # fmt: skip
 
@@ -69,9 +71,10 @@ class Threads:
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
         parts = TurnParts(
-            agent=common.agent, store=store, settings=settings, secrets=common.secrets, clock=clock,
-            observer=observer, journal=common.journal, notices=notices, follow=self.follow, forms=self.forms,
-            context=self.context, files=QuestionFiles(common.api, settings.files),
+            agents=common.agents, thread_agents=common.thread_agents, store=store, settings=settings,
+            secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
+            follow=self.follow, forms=self.forms, context=self.context,
+            files=QuestionFiles(common.api, settings.files),
             learned=LearnedFacts(store, clock), news=ports.news, background=background,
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices
@@ -81,8 +84,9 @@ class Threads:
             store, leases, self.registry, background, common.health, settings.slack.backfill_after
         )
         self.intake = Intake(
-            store=store, registry=self.registry, journal=common.journal, settings=settings,
-            clock=clock, observer=observer, health=common.health, background=background,
+            store=store, registry=self.registry, journal=common.journal,
+            thread_agents=common.thread_agents, clock=clock, observer=observer, background=background,
+            store_trouble=StoreTrouble(settings.store.max_failures, common.health),
         )  # fmt: skip
         self.refusals = Refusals(notices, clock, observer, background)
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..agents.agent import Agent
+from ..agents.agents import Agents
 from ..agents.task.stopping import StoppedTasks
 from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
@@ -32,6 +33,7 @@ from .journal import Journal, TurnJournal
 from .notices import Notices
 from .ports import FormAnswers, NewsOffers, QuestionContext
 from .runner import TurnRunner
+from .thread_agents import ThreadAgents
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +70,8 @@ class TurnParts:
     `secrets`: all secret values of `settings`. `background`: work that is not awaited.
     """
 
-    agent: Agent
+    agents: Agents
+    thread_agents: ThreadAgents
     store: Store
     settings: Settings
     secrets: tuple[str, ...]
@@ -111,11 +114,12 @@ class TurnRun:
 
     def __init__(self, turn: TurnRecord, asked: Sequence[TurnRecord], turn_parts: TurnParts) -> None:
         self._turn, self._asked, self._parts = turn, asked, turn_parts
+        self._agent = turn_parts.agents.get(turn.agent)
         who_listens = partial(turn_parts.follow.listens_to, turn.question)
         self._writer = turn_parts.notices.turn_writer(
             turn.question,
             turn.messages,
-            (*turn_parts.secrets, *turn_parts.agent.secrets),
+            (*turn_parts.secrets, *turn_parts.agents.secrets),
             who_listens,
         )
         self._handle = TurnHandle()
@@ -151,10 +155,10 @@ class TurnRun:
         Where it has left its task to be watched, the agent hears of it now. The turn comes back once Slack
         shows its end, and says how that went.
         """
-        if self._handle.stopped_by is None and (task_id := self._handle.left_task) is not None:
-            thread, settings = self._turn.question.thread, self._parts.settings.agent
-            agent = self._parts.agent.in_conversation(thread)
-            cancelling = StoppedTasks(agent, thread, settings, self._handle).cancel_early(task_id)
+        task_id, agent = self._handle.left_task, self._agent
+        if self._handle.stopped_by is None and task_id is not None and agent is not None:
+            thread, here = self._turn.question.thread, agent.in_conversation(self._turn.question.thread)
+            cancelling = StoppedTasks(here, thread, agent.settings, self._handle).cancel_early(task_id)
             self._parts.background.spawn(cancelling, self._turn.key)
         self._handle.stop(user)
         if self._journal is not None:
@@ -196,13 +200,14 @@ class TurnRun:
     async def _interrupt(self) -> str | None:
         """Nothing is sent into a running task: servers drop it, or begin a second run (facts: A2A 2.6)."""
         handle, thread = self._handle, self._turn.question.thread
+        if self._agent is None:
+            return ""
         try:
-            async with asyncio.timeout(self._parts.settings.agent.stop_timeout):
+            async with asyncio.timeout(self._agent.settings.stop_timeout):
                 task_id = await handle.task_to_cancel()
                 if task_id is None:
                     return ""
-                agent = self._parts.agent.in_conversation(thread)
-                task = await agent.task("cancel", task_id)
+                task = await self._agent.in_conversation(thread).task("cancel", task_id)
                 if not task.state.is_terminal:
                     await handle.over.wait()
         except (AgentError, TimeoutError) as error:
@@ -252,12 +257,16 @@ class TurnRun:
 
     async def answer(self) -> None:
         """Ask the agent and show its answer."""
+        if (agent := self._agent) is None:
+            reason = f"the settings have no agent {self._turn.agent} any more"
+            await self._break_off(Outcome.REFUSED, reason, self._parts.agents.words_without(self._turn.agent))
+            return
         opens_forms = self._parts.forms.can_be_answered
         journal = self._journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms)
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)
         if await self._may_ask(journal):
-            await self._ask(journal)
+            await self._ask(journal, agent)
 
     async def _may_ask(self, journal: TurnJournal) -> bool:
         """False: what answers a form may not, or ends its task, so the turn is over."""
@@ -274,10 +283,10 @@ class TurnRun:
         await journal.end(Outcome.REFUSED)
         return False
 
-    async def _ask(self, journal: TurnJournal) -> None:
+    async def _ask(self, journal: TurnJournal, agent: Agent) -> None:
         parts, writer, answer = self._parts, self._writer, self._writer.answer
         runner = self._runner = TurnRunner(
-            journal, parts.agent, writer, parts.settings, parts.clock, parts.observer, self._handle,
+            journal, agent, writer, parts.settings, parts.clock, parts.observer, self._handle,
             LookAround(parts),
         )  # fmt: skip
         question = journal.question
@@ -295,7 +304,7 @@ class TurnRun:
                 await parts.forms.close(journal)
         self._outcome = outcome
         await parts.follow.answered(question, is_told=outcome.has_completed)
-        await parts.learned.save(parts.agent.name, parts.agent.profile)
+        await parts.learned.save(agent.key, agent.profile)
         if facts := dict(answer.workspace.items() - known.items()):
             await parts.learned.save(workspace_name(question.thread.team), facts)
 

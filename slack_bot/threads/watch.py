@@ -12,7 +12,7 @@ from ..agents.agent import Agent
 from ..agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed
-from ..settings.load import Settings
+from ..settings.models import PushSettings
 from ..text.words import AGENT_FORGOT_QUESTION, WATCH_GIVEN_UP
 from ..turn.progress import TurnRecord
 
@@ -24,8 +24,8 @@ _UNKNOWN_MOST = 2  # answers in a row that must not know the task
 class TaskWatch:
     """The task of one turn."""
 
-    def __init__(self, turn: TurnRecord, agent: Agent, settings: Settings, clock: Clock) -> None:
-        self._turn, self._settings, self._clock = turn, settings, clock
+    def __init__(self, turn: TurnRecord, agent: Agent, settings: PushSettings, clock: Clock) -> None:
+        self._turn, self._push, self._clock, self._settings = turn, settings, clock, agent.settings
         self._agent = agent.in_conversation(turn.question.thread)
         self._hint = asyncio.Event()
 
@@ -38,12 +38,12 @@ class TaskWatch:
 
         `is_offered`: its agent gives hints from now on, so what it did before is looked at first.
         """
-        intervals, unknown, dice = self._settings.agent.watch_intervals, 0, random.Random(self._turn.key)
-        until = (self._turn.watched_at or 0.0) + self._settings.agent.watch_for
+        intervals, unknown, dice = self._settings.watch_intervals, 0, random.Random(self._turn.key)
+        until = (self._turn.watched_at or 0.0) + self._settings.watch_for
         pauses = iter(intervals)
         pause = 0.0 if is_offered else next(pauses, intervals[-1])
         while True:
-            jitter = 1.0 + self._settings.agent.poll_jitter * dice.uniform(-1.0, 1.0)
+            jitter = 1.0 + self._settings.poll_jitter * dice.uniform(-1.0, 1.0)
             await self._wait(pause * jitter)
             has_news = await self._look()
             unknown = unknown + 1 if has_news is None else 0
@@ -58,7 +58,7 @@ class TaskWatch:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._hint.wait()
-            await asyncio.sleep(self._settings.push.hint_delay)
+            await asyncio.sleep(self._push.hint_delay)
         self._hint.clear()
 
     async def _look(self) -> bool | None:

@@ -67,7 +67,7 @@ async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
         await bot.ask("three")
         await bot.idle()
         assert asked(bot) == [("one", None, None), ("two", "ctx-1", None), ("three", None, None)]
-        assert (await subjects.conversation(store, bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
+        assert (await subjects.conversation(store, bot.app.agent.key, thread_of(root))).context_id == "ctx-1"
 
 
 @on_virtual_time
@@ -76,7 +76,7 @@ async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
     async with run_bot(answer("Long.", seconds=60), store=store) as bot:
         root = await bot.ask("one")
         await asyncio.sleep(1)
-        assert (await subjects.conversation(store, bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
+        assert (await subjects.conversation(store, bot.app.agent.key, thread_of(root))).context_id == "ctx-1"
         await bot.idle()
 
 
@@ -155,7 +155,7 @@ async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
         await bot.idle()
         await bot.say("this", thread_ts=root)
         await bot.idle()
-        known = await subjects.conversation(store, bot.app.agent.name, thread_of(root))
+        known = await subjects.conversation(store, bot.app.agent.key, thread_of(root))
         assert list(known.waits.items()) == [("U2", "b"), ("U1", "a")]
 
 

@@ -347,7 +347,7 @@ async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> N
     async with run_bot(store=store) as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await subjects.profile(store, bot.app.agent.name) == {"wire": "0.3"}
+        assert await subjects.profile(store, bot.app.agent.key) == {"wire": "0.3"}
     async with run_bot(store=store) as bot:
         assert bot.app.agent.wire == "0.3"
 
@@ -358,7 +358,7 @@ async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
     async with run_bot(store=store, protocol_version="0.3") as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await subjects.profile(store, bot.app.agent.name) == {}
+        assert await subjects.profile(store, bot.app.agent.key) == {}
 
 
 def said_in_status(*words: str) -> Tape:
@@ -380,7 +380,7 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
         assert bot.read(root) == [], "not known yet to be the answer"
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
-        assert (await subjects.profile(store, bot.app.agent.name))["answer_source"] == "status"
+        assert (await subjects.profile(store, bot.app.agent.key))["answer_source"] == "status"
         root = await bot.ask("hi again")
         await asyncio.sleep(5.5)
         assert bot.read(root) == ["".join(said[:2])]

@@ -112,7 +112,7 @@ def start(bot: BotParts) -> FeatureWork:
     keeper = EventKeeper(
         common.store,
         common.clock,
-        lambda: (*common.secrets, *common.agent.secrets),
+        lambda: (*common.secrets, *common.agents.secrets),
         interval=settings.checkpoint_interval,
         most_bytes=settings.event_bytes,
     )

@@ -70,7 +70,7 @@ class ThreadContext(QuestionContext):
 
     def __init__(self, common: CommonParts) -> None:
         settings = common.settings
-        self._agent, self._api, self._people = common.agent.name, common.api, common.people
+        self._thread_agents, self._api, self._people = common.thread_agents, common.api, common.people
         self._store, self._clock = common.store, common.clock
         self._settings, self._policies = settings.context, common.policies
         self._reader = ThreadReader(common.api, settings.context, settings.governor.reads_per_minute)
@@ -139,7 +139,7 @@ class ThreadContext(QuestionContext):
             return
         if is_gone:
             message = replace(message, text="", files=())
-        if (await conversation(self._store, self._agent, thread)).heard:
+        if (await conversation(self._store, await self._thread_agents.key_of(thread), thread)).heard:
             await overhear(self._store, thread, message, self._settings.overheard, now, is_change=is_change)
 
     async def look_around(self, question: Question, heard: Heard) -> Surroundings:

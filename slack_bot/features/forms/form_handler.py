@@ -82,7 +82,8 @@ class FormHandler(FormAnswers):
     can_be_answered = True
 
     def __init__(self, common: CommonParts) -> None:
-        self._agent, self._store, self._notices = common.agent, common.store, common.notices
+        self._agents, self._store, self._notices = common.agents, common.store, common.notices
+        self._thread_agents = common.thread_agents
         self._access, self._clock = FormAccess(common), common.clock
         self._observer, self._spawn = common.observer, common.background.spawn
 
@@ -134,9 +135,10 @@ class FormHandler(FormAnswers):
             return None
         if not any(_wants_secret(each, reply.user) for each in await forms_in(self._store, thread)):
             return None
-        context = await conversation(self._store, self._agent.name, thread)
+        key = await self._thread_agents.key_of(thread)
+        context = await conversation(self._store, key, thread)
         new_context = replace(context, heard=having_heard(context.heard, (reply.ts,), None))
-        await save_conversation(self._store, self._agent.name, thread, new_context, self._clock.wall())
+        await save_conversation(self._store, key, thread, new_context, self._clock.wall())
         return ONLY_IN_FORM
 
     async def _form_of(self, question: Question) -> OpenForm | None:
@@ -179,11 +181,10 @@ class FormHandler(FormAnswers):
             if each.is_open and forms.has_controls(each.form)
         ]
         results = [await self._stop(form, "stop", user) for form in open_forms if form.user in ("", user)]
-        context = await conversation(self._store, self._agent.name, thread)
         if any(results):
-            await save_conversation(
-                self._store, self._agent.name, thread, context.answered(user), self._clock.wall()
-            )
+            key = await self._thread_agents.key_of(thread)
+            context = await conversation(self._store, key, thread)
+            await save_conversation(self._store, key, thread, context.answered(user), self._clock.wall())
         return any(results)
 
     async def _stop(self, form: OpenForm, taken_by: str, user: str) -> bool:
@@ -197,7 +198,9 @@ class FormHandler(FormAnswers):
         note = FORM_STOPPED
         if form.task_id:
             try:
-                await self._agent.in_conversation(form.thread).task("cancel", form.task_id)
+                name = await self._thread_agents.of(form.thread)
+                if (agent := self._agents.get(name or self._agents.default.name)) is not None:
+                    await agent.in_conversation(form.thread).task("cancel", form.task_id)
             except AgentError as error:
                 note = FORM_STOPPED_TASK_GOES_ON
                 _log.info("a task was not cancelled: %s", error.brief, extra={"task": form.task_id})

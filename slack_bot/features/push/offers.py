@@ -3,7 +3,7 @@
 import logging
 from contextlib import suppress
 
-from ...agents.agent import Agent
+from ...agents.agents import Agents
 from ...agents.push_target import PushTarget
 from ...errors import AgentError
 from ...threads.ports import NewsOffers
@@ -15,8 +15,8 @@ _log = logging.getLogger(__name__)
 class PushOffers(NewsOffers):
     """Makes, offers and withdraws these addresses. `public_url`: the address below which agents post."""
 
-    def __init__(self, agent: Agent, public_url: str) -> None:
-        self._agent, self._public_url = agent, public_url
+    def __init__(self, agents: Agents, public_url: str) -> None:
+        self._agents, self._public_url = agents, public_url
 
     def new_target(self, turn: TurnRecord) -> PushTarget | None:
         """An address for the turn's task; None without a task, or if it has one already.
@@ -30,7 +30,9 @@ class PushOffers(NewsOffers):
 
     async def offer(self, turn: TurnRecord, target: PushTarget) -> bool:
         """Tell the agent the address. Returns whether it accepted; errors of the agent are logged."""
-        agent = self._agent.in_conversation(turn.question.thread)
+        if (its_agent := self._agents.get(turn.agent)) is None:
+            return False
+        agent = its_agent.in_conversation(turn.question.thread)
         try:
             await agent.ensure_card()
             return agent.can_push and await agent.set_push(
@@ -45,7 +47,8 @@ class PushOffers(NewsOffers):
 
         Errors are ignored: a post about an ended watch is refused anyway.
         """
-        if turn.push_id is not None and turn.task_id is not None:
-            agent = self._agent.in_conversation(turn.question.thread)
+        its_agent = self._agents.get(turn.agent)
+        if turn.push_id is not None and turn.task_id is not None and its_agent is not None:
+            agent = its_agent.in_conversation(turn.question.thread)
             with suppress(AgentError):
                 await agent.delete_push(turn.task_id, turn.push_id)

@@ -176,7 +176,7 @@ async def _watch_of(registry: Registry, push_id: str) -> PushWatch | None:
 def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
     """Let agents post, if the settings have the address at which they reach the bot."""
     url = common.settings.push.public_url
-    return ports if url is None else replace(ports, news=PushOffers(common.agent, url))
+    return ports if url is None else replace(ports, news=PushOffers(common.agents, url))
 
 
 def start(bot: BotParts) -> FeatureWork:

@@ -124,7 +124,7 @@ async def test_the_agents_answer_is_edited_into_the_thread_and_anybody_goes_on_i
         await bot.idle()
         first, second = bot.agent.questions
         assert (first.text, second.text) == ("What is new?", "really?")
-        known = await subjects.conversation(bot.store, bot.app.agent.name, ThreadKey("T1", CHANNEL, root))
+        known = await subjects.conversation(bot.store, bot.app.agent.key, ThreadKey("T1", CHANNEL, root))
         assert known.context_id is not None
         assert sent_ids(second)[0] == known.context_id
 

@@ -1,0 +1,241 @@
+"""Settings of several agents behind one app: `[agents.NAME]` and `[routing]` of the file that
+`SLACK_BOT_CONFIG` names.
+
+A secret never stands in the file: `SLACK_BOT_AGENTS__NAME__BEARER_TOKEN` is the variable of
+`agents.NAME.bearer_token`. What an agent does not set has the value of the section `agent` if it is a time, a
+limit or `error_text`; an address and a login are always its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from ..turn.progress import DEFAULT_AGENT
+from .load import Settings, fields_of, login_contradictions, refusal_line
+from .models import AgentSettings, ClientSettings, SettingsSection, Texts, ids_of
+from .names import PREFIX, nearest
+
+_PEOPLE = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
+_GROUPS = ids_of("S", "ids of user groups, as S0123456")
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+_WORDS = frozenset({"agents", "use", "new", "help", "status", "stop", "sign", DEFAULT_AGENT})
+"""What stands for something else after a mention."""
+_INHERITED = {
+    leaf
+    for leaf, field in AgentSettings.model_fields.items()
+    if leaf == "error_text" or field.annotation in (int, float) or leaf.endswith("_intervals")
+}
+_CLIENT = "client"
+_HOW = "write [agents.NAME] with url = ... below it"
+
+
+class AgentEntry(AgentSettings):
+    """One agent of several: all that the section `agent` has, and who it is."""
+
+    shown_name: str | None = None
+    """Its name for readers. Unset: that of its card."""
+    icon: str | None = None
+    """Its emoji, as :mag: (needs the scope chat:write.customize)."""
+    icon_url: str | None = None
+    """The https address of its picture, where `icon` is unset. Unset: that of its card."""
+    prefixes: Texts = ()
+    """Words besides its name that choose it: "r" for `@bot r: ...` and `@bot /r ...`."""
+    people: Annotated[Texts, _PEOPLE] = ()
+    """Ids of the people who may ask it. Empty, and no `groups`: all who may ask the bot."""
+    groups: Annotated[Texts, _GROUPS] = ()
+    """Ids of user groups whose members may ask it too."""
+
+    @property
+    def is_for_some(self) -> bool:
+        """Whether not all may ask it."""
+        return bool(self.people or self.groups)
+
+
+class RoutingSettings(SettingsSection):
+    """Which of several agents is asked if nobody names one."""
+
+    default: str | None = None
+    """The name of that agent. Unset: `default`, which is that of A2A_AGENT_URL, or else the first one."""
+    choose: Literal["off", "skills"] = "off"
+    """skills: the one whose card names the skill that the question asks for; where two are near, I ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTable:
+    """All agents by name, and which of them is asked if nobody names one."""
+
+    entries: Mapping[str, AgentEntry]
+    routing: RoutingSettings = field(default_factory=RoutingSettings)
+    are_listed: bool = False
+    """The file has agents, so that there is a choice to make and to keep."""
+
+    @property
+    def default(self) -> str:
+        return self.routing.default or next(iter(self.entries))
+
+
+def agent_table(settings: Settings, file: Mapping[str, Any]) -> tuple[AgentTable, list[str]]:
+    """The agents of the settings and of the parsed file, and one line for each problem."""
+    tables, problems = file.get("agents", {}), list[str]()
+    if not isinstance(tables, dict):
+        return AgentTable({DEFAULT_AGENT: _entry_of(settings)}), [f"agents should be tables: {_HOW}"]
+    variables = _by_agent(settings.agent_variables, tables, problems)
+    entries: dict[str, AgentEntry] = {}
+    if settings.agent.url is not None or not tables:
+        entries[DEFAULT_AGENT] = _entry_of(settings)
+    for name, table in tables.items():
+        entry, lines = _entry(name, table, variables.get(name, {}), settings)
+        problems += lines
+        if entry is not None:
+            entries[name] = entry
+    problems += _clashes(entries)
+    routing, lines = _routing(file.get("routing", {}), entries)
+    return AgentTable(entries, routing, are_listed=bool(tables)), problems + lines
+
+
+def variable_of(name: str, path: str) -> str:
+    """The environment variable of one setting of an agent. `path`: `bearer_token`, `client.secret`."""
+    return f"{PREFIX}AGENTS__{name}__{path}".upper().replace("-", "_").replace(".", "__")
+
+
+def _entry_of(settings: Settings) -> AgentEntry:
+    """The agent of the section `agent`."""
+    return AgentEntry.model_construct(_fields_set=settings.agent.model_fields_set, **dict(settings.agent))
+
+
+def _by_agent(
+    variables: Mapping[str, SecretStr], tables: Mapping[str, Any], problems: list[str]
+) -> dict[str, dict[str, SecretStr]]:
+    """The values of variables, by agent and by the path of the setting."""
+    known = {variable_of(name, path): (name, path) for name in tables for path in _paths()}
+    found: dict[str, dict[str, SecretStr]] = {}
+    for variable, value in variables.items():
+        if variable in known:
+            name, path = known[variable]
+            found.setdefault(name, {})[path] = value
+        else:
+            guess = nearest(variable, known)
+            remedy = (
+                f"did you mean {guess}?" if guess else f"the file's agents: {', '.join(tables) or 'none'}"
+            )
+            problems.append(f"{variable} is not a setting; {remedy}")
+    return found
+
+
+def _paths() -> Iterator[str]:
+    """All settings of an agent, those for its login with their section."""
+    yield from fields_of(AgentEntry)
+    yield from (f"{_CLIENT}.{leaf}" for leaf in fields_of(ClientSettings))
+
+
+def _field(path: str) -> FieldInfo:
+    section, _, leaf = path.rpartition(".")
+    return (ClientSettings if section else AgentEntry).model_fields[leaf]
+
+
+def _entry(
+    name: str, table: object, variables: Mapping[str, SecretStr], settings: Settings
+) -> tuple[AgentEntry | None, list[str]]:
+    where = f"agents.{name}"
+    if not isinstance(table, dict):
+        return None, [f"{where} should be a table: write [{where}], and its settings below"]
+    if not _NAME.match(name) or name in _WORDS:
+        words = ", ".join(sorted(_WORDS))
+        return None, [f"{where}: a name has small letters, digits, _ and -, and is none of {words}"]
+    values, lines = _values(name, table, settings)
+    for path, secret in variables.items():
+        _put(values, path, secret.get_secret_value())
+    try:
+        entry = AgentEntry.model_validate(values)
+    except ValidationError as error:
+        return None, lines + _refused(name, variables, error)
+    if entry.url is None:
+        return None, [*lines, f"{where}.url is not set: give the agent's address, or that of its card"]
+    return entry, [*lines, *login_contradictions(entry, lambda path: variable_of(name, path))]
+
+
+def _values(name: str, table: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
+    """What the file says of an agent, above what it inherits; and a line for each problem."""
+    inherited = settings.agent.model_dump(exclude_unset=True).items()
+    values: dict[str, Any] = {leaf: value for leaf, value in inherited if leaf in _INHERITED}
+    lines, known = list[str](), set(_paths())
+    for path, value in _flat(table):
+        if path not in known:
+            guess = nearest(path, known)
+            remedy = f"; did you mean {guess}?" if guess else ""
+            lines.append(f"agents.{name}.{path} is not a setting of an agent{remedy}")
+        elif "SecretStr" in str(_field(path).annotation) or (path == "url" and _has_login(value)):
+            variable = variable_of(name, path)
+            lines.append(f"agents.{name}.{path} does not belong here: set {variable} in the environment")
+        else:
+            _put(values, path, value)
+    return values, lines
+
+
+def _refused(name: str, variables: Mapping[str, SecretStr], error: ValidationError) -> list[str]:
+    """One line for each setting with a value that cannot be."""
+    lines: dict[str, None] = {}
+    for problem in error.errors(include_url=False):
+        path = ".".join(each for each in problem["loc"][:2] if isinstance(each, str))
+        named = variable_of(name, path) if path in variables else f"agents.{name}.{path}"
+        lines[refusal_line(named, _field(path), problem["input"], problem["msg"])] = None
+    return list(lines)
+
+
+def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for leaf, value in table.items():
+        if leaf == _CLIENT and isinstance(value, dict):
+            yield from ((f"{_CLIENT}.{inner}", each) for inner, each in value.items())
+        else:
+            yield leaf, value
+
+
+def _put(values: dict[str, Any], path: str, value: Any) -> None:
+    section, _, leaf = path.rpartition(".")
+    (values.setdefault(section, {}) if section else values)[leaf] = value
+
+
+def _has_login(url: object) -> bool:
+    try:
+        return isinstance(url, str) and urlsplit(url).password is not None
+    except ValueError:
+        return False
+
+
+def _clashes(entries: Mapping[str, AgentEntry]) -> Iterator[str]:
+    """Words that would choose two agents, or something else."""
+    owners: dict[str, str] = {name: name for name in entries}
+    for name, entry in entries.items():
+        for prefix in entry.prefixes:
+            word = prefix.casefold()
+            if word in _WORDS or not re.fullmatch(r"[^\s:/]+", word):
+                yield f"agents.{name}.prefixes: {prefix!r} cannot be one: it is one word that means nothing else"
+            elif owners.setdefault(word, name) != name:
+                yield f"agents.{name}.prefixes: {prefix!r} is {owners[word]}'s too: each word chooses one agent"
+
+
+def _routing(table: object, entries: Mapping[str, AgentEntry]) -> tuple[RoutingSettings, list[str]]:
+    if not isinstance(table, dict):
+        return RoutingSettings(), ["routing should be a table: write [routing], and its settings below"]
+    known = RoutingSettings.model_fields
+    wrong = [leaf for leaf in table if leaf not in known]
+    lines = [f"routing.{leaf} is not a setting; they are {', '.join(known)}" for leaf in wrong]
+    try:
+        routing = RoutingSettings.model_validate({leaf: table[leaf] for leaf in table if leaf in known})
+    except ValidationError as error:
+        refused = {str(each["loc"][0]): each["msg"] for each in error.errors(include_url=False)}
+        lines += [
+            refusal_line(f"routing.{leaf}", known[leaf], table[leaf], msg) for leaf, msg in refused.items()
+        ]
+        return RoutingSettings(), lines
+    if routing.default is not None and routing.default not in entries:
+        lines.append(f"routing.default is {routing.default!r}: should be one of {', '.join(entries)}")
+        routing = RoutingSettings(choose=routing.choose)
+    return routing, lines

@@ -1,0 +1,49 @@
+"""Which agent a thread belongs to. Its first question decides that, for good and for all replicas."""
+
+from ..agents.agents import Agents
+from ..clock import Clock
+from ..store.collection import CollectionStore
+from ..store.knowledge import THREAD_AGENTS, ThreadAgent, conversation
+from ..turn.record import ThreadKey
+
+
+class ThreadAgents:
+    """Where the settings name one agent only, it has all threads, and nothing is stored."""
+
+    def __init__(self, store: CollectionStore, agents: Agents, clock: Clock) -> None:
+        self._store, self._agents, self._clock = store, agents, clock
+
+    async def of(self, thread: ThreadKey) -> str | None:
+        """The name of the thread's agent, which may be gone from the settings; None: nobody asked one there.
+
+        Raises StoreError.
+        """
+        default = self._agents.default
+        if not self._agents.are_several:
+            return default.name
+        pinned = await self._store.get(THREAD_AGENTS, thread.parts)
+        if pinned is not None:
+            return pinned.agent
+        # a thread that is older than the other agents
+        known = await conversation(self._store, default.key, thread)
+        return default.name if known.context_id is not None or known.waits else None
+
+    async def key_of(self, thread: ThreadKey) -> str:
+        """The key under which the store has what is known of the thread's agent. Raises StoreError."""
+        return self._agents.key_of(await self.of(thread) or self._agents.default.name)
+
+    async def pin(self, thread: ThreadKey, agent: str | None) -> str:
+        """The thread's agent from now on: `agent`, or the default one, unless it has one already.
+
+        Raises StoreError.
+        """
+        if (known := await self.of(thread)) is not None:
+            agent = known
+        name = agent or self._agents.default.name
+        if not self._agents.are_several:
+            return name
+        now = self._clock.wall()
+        pinned = await self._store.change(
+            THREAD_AGENTS, thread.parts, lambda before: before or ThreadAgent(name), now
+        )
+        return name if pinned.after is None else pinned.after.agent
