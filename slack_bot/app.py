@@ -27,6 +27,7 @@ from .features.forms.form_presses import FEATURE as FORMS
 from .features.home.listeners import FEATURE as HOME
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
+from .features.routing.router import FEATURE as ROUTING
 from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
@@ -62,7 +63,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FEATURES: Sequence[Feature] = [CONTEXT, FORMS, HOME, OUTBOUND, FEEDBACK, PUSH, AUDIT, TRACES, AGENT_EVENTS]
+FEATURES: Sequence[Feature] = [
+    ROUTING,
+    CONTEXT,
+    FORMS,
+    HOME,
+    OUTBOUND,
+    FEEDBACK,
+    PUSH,
+    AUDIT,
+    TRACES,
+    AGENT_EVENTS,
+]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0
 COLLECTIONS: Sequence[Collection[Any]] = [

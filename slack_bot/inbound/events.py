@@ -22,6 +22,7 @@ from slack_bolt.response import BoltResponse
 from ..clock import Clock
 from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
+from ..threads.ports import Route
 from ..threads.threads import Threads
 from ..turn.people import Organisation
 from ..turn.record import Question
@@ -61,13 +62,14 @@ class InboundQuestion:
     """A question for the bot.
 
     `is_mention`: it mentions the bot, or is a direct message. `is_awaited`: the agent waits for an answer of
-    this person. `is_command`: it is an order to stop, or to stop listening.
+    this person. `is_command`: it is an order to stop, or to stop listening. `route`: which agent is asked.
     """
 
     question: Question
     is_mention: bool
     is_awaited: bool
     is_command: bool
+    route: Route
 
 
 class SlackListeners:
@@ -125,7 +127,7 @@ class SlackListeners:
     async def take(self, inbound: InboundQuestion) -> bool:
         """Accept a question. Returns False if it was accepted before. Raises BotError."""
         question, follow = inbound.question, self._threads.follow
-        is_new = await self._threads.intake.accept(question)
+        is_new = await self._threads.intake.accept(question, inbound.route.agent)
         try:
             if inbound.is_command:
                 await follow.heard(question)
@@ -174,8 +176,7 @@ class SlackListeners:
                 assert_never(unknown)
         if question is None:
             return None
-        is_command = reason is None and await self._is_command(question)
-        inbound = InboundQuestion(question, is_mention, is_awaited, is_command)
+        inbound = await self._routed(question, is_mention=is_mention, is_awaited=is_awaited, reason=reason)
         if (
             reason is None
             and (reason := await self._why_not(inbound, event.asker, me, is_old=is_old)) is None
@@ -185,6 +186,28 @@ class SlackListeners:
         if reason:
             self._threads.refusals.ignored(question, reason)
         return None
+
+    def _say_instead(self, inbound: InboundQuestion, *, is_old: bool) -> str:
+        """Tell the asker why no agent is asked, and return it for the log."""
+        if not is_old:
+            self._threads.refusals.refuse(inbound.question, inbound.route.words)
+        return inbound.route.reason
+
+    async def _routed(
+        self, question: Question, *, is_mention: bool, is_awaited: bool, reason: str | None
+    ) -> InboundQuestion:
+        """The question with its agent. `reason`: why it is none."""
+        is_command = reason is None and await self._is_command(question)
+        route = Route(question)
+        if reason is None and not is_command:
+            route = await self._threads.routing.route(question, is_mention=is_mention)
+        return InboundQuestion(
+            route.question,
+            is_mention=is_mention,
+            is_awaited=is_awaited,
+            is_command=is_command or bool(route.words),
+            route=route,
+        )
 
     async def _changed(
         self, change: MessageChanged, event: MessageEvent, me: BotIdentity
@@ -225,11 +248,13 @@ class SlackListeners:
         ours = me.ours if me.ours.team else Organisation(question.thread.team)
         refusal = await self._access.refusal(question, asker, ours)
         try:
-            return await self._refusal(inbound, refusal, is_old=is_old)
+            reason = await self._refusal(inbound, refusal, is_old=is_old)
         except StoreError:
             if refusal or not inbound.is_mention:
                 raise
             return None  # `accept` finds out whether it can be stored
+        is_answered = reason is None and bool(inbound.route.words)
+        return self._say_instead(inbound, is_old=is_old) if is_answered else reason
 
     async def _without_secret(self, event: MessageEvent) -> Inbound:
         """Withhold a message that may be the secret for which a form waits, and tell its author privately.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
@@ -25,8 +25,9 @@ from .names import PREFIX, nearest
 _PEOPLE = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
 _GROUPS = ids_of("S", "ids of user groups, as S0123456")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
-_WORDS = frozenset({"agents", "use", "new", "help", "status", "stop", "sign", DEFAULT_AGENT})
-"""What stands for something else after a mention."""
+COMMANDS = ("agents", "use", "new", "help", "status")
+"""Words after a mention that are for the bot itself, where it has several agents."""
+_WORDS = frozenset({*COMMANDS, "stop", "sign", DEFAULT_AGENT})
 _INHERITED = {
     leaf
     for leaf, field in AgentSettings.model_fields.items()
@@ -63,8 +64,6 @@ class RoutingSettings(SettingsSection):
 
     default: str | None = None
     """The name of that agent. Unset: `default`, which is that of A2A_AGENT_URL, or else the first one."""
-    choose: Literal["off", "skills"] = "off"
-    """skills: the one whose card names the skill that the question asks for; where two are near, I ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +215,9 @@ def _clashes(entries: Mapping[str, AgentEntry]) -> Iterator[str]:
         for prefix in entry.prefixes:
             word = prefix.casefold()
             if word in _WORDS or not re.fullmatch(r"[^\s:/]+", word):
-                yield f"agents.{name}.prefixes: {prefix!r} cannot be one: it is one word that means nothing else"
+                yield f"agents.{name}.prefixes: {prefix!r} is none: it is one word that means nothing else"
             elif owners.setdefault(word, name) != name:
-                yield f"agents.{name}.prefixes: {prefix!r} is {owners[word]}'s too: each word chooses one agent"
+                yield f"agents.{name}.prefixes: {prefix!r} is {owners[word]}'s too: a word chooses one agent"
 
 
 def _routing(table: object, entries: Mapping[str, AgentEntry]) -> tuple[RoutingSettings, list[str]]:
@@ -237,5 +236,5 @@ def _routing(table: object, entries: Mapping[str, AgentEntry]) -> tuple[RoutingS
         return RoutingSettings(), lines
     if routing.default is not None and routing.default not in entries:
         lines.append(f"routing.default is {routing.default!r}: should be one of {', '.join(entries)}")
-        routing = RoutingSettings(choose=routing.choose)
+        routing = RoutingSettings()
     return routing, lines

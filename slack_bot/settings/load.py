@@ -401,7 +401,7 @@ def _remedy(name: str) -> str:
         return f": it is a section; write {env_name(example)} or another setting of it"
     guess = _in_section(section, leaf) if divided else _undivided(section)
     if guess is None and divided and section not in section_names:
-        return f"; the sections are {', '.join(each.upper() for each in Settings.model_fields)}"
+        return f"; the sections are {', '.join(name.upper() for name, _ in sections() if '__' not in name)}"
     return f"; did you mean {guess}?" if guess else ""
 
 

@@ -197,6 +197,24 @@ ANSWER_NOT_TAKEN = "Slack did not take all of this answer as a message."
 WHOLE_ANSWER_IN_FILE = "All of it is in {}."
 PART_OF_ANSWER_IN_FILE = "What there is of it is in {}."
 
+# -- several agents ------------------------------------------------------------------------------------------
+
+THREAD_HAS_AGENT = "This thread is {0}'s. To ask {1}, mention me in a new message: `{1}: your question`."
+AGENT_NOT_HERE = "{} cannot be asked in this channel. Here you can ask {}."
+AGENT_NOT_FOR_YOU = "You may not ask {}. Here you can ask {}."
+AGENT_UNKNOWN = "I know no agent {}. Here are: {}."
+AGENT_UNREACHABLE = "It cannot be reached now."
+AGENT_IS_CHOSEN = "{} answers in this thread. Mention me with your question."
+AGENT_IS_CHOSEN_FOR_DIRECT = "{} answers you here from now on, if you name no other agent."
+AGENTS_HEAD = "You can ask these agents here. Write the name in front: `NAME: your question`."
+AGENTS_HELP = (
+    "Mention me with your question. To choose who answers, write its name in front (`{}: your question`), or"
+    " `use NAME` before the first question of a thread. `agents` lists all, `new` begins a new conversation,"
+    " `status` says what runs here."
+)
+NEW_CONVERSATION = "{} begins anew with your next question: it knows nothing of what was said before."
+THREAD_STATUS = "{} answers in this thread. Under way: {}, waiting: {}."
+
 # -- in the place of an answer, or to its asker alone --------------------------------------------------------
 
 HOW_TO_ASK = (

@@ -50,6 +50,27 @@ class CommonParts:
     notices: Notices
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`question` is asked of the agent with this name; None: of the thread's own, or else the default one.
+
+    `words`: what the asker is told instead, because it is not asked. `reason`: why, in words for the log.
+    """
+
+    question: Question
+    agent: str | None = None
+    reason: str = ""
+    words: str = ""
+
+
+class AgentRouting:
+    """Chooses which agent a question is for. This one leaves it to the thread: there is one agent only."""
+
+    async def route(self, question: Question, *, is_mention: bool) -> Route:
+        """`is_mention`: the question mentions the bot, or is a direct message. Raises StoreError."""
+        return Route(question)
+
+
 class FormAnswers:
     """What becomes of an agent's questions beside the answer in words. Here nothing else answers them."""
 
@@ -118,3 +139,4 @@ class ThreadPorts:
     context: QuestionContext = field(default_factory=QuestionContext)
     forms: FormAnswers = field(default_factory=FormAnswers)
     news: NewsOffers = field(default_factory=NewsOffers)
+    routing: AgentRouting = field(default_factory=AgentRouting)

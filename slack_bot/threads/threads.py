@@ -66,7 +66,7 @@ class Threads:
         clock, observer = common.clock, common.observer
         turns, background = settings.turns, common.background
         leases, notices = common.leases, common.notices
-        self.context, self.forms = ports.context, ports.forms
+        self.context, self.forms, self.routing = ports.context, ports.forms, ports.routing
         self.follow = FollowedThreads(
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )

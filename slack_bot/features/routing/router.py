@@ -1,0 +1,194 @@
+"""Chooses the agent of a question, and answers the words that are for the bot: `agents`, `use NAME`, `new`,
+`help` and `status` after a mention. Nothing of it is there where the settings name one agent only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...agents.agent import Agent
+from ...errors import AgentError
+from ...settings.agents import AgentEntry
+from ...store.collection import Collection, KeptPerson
+from ...store.knowledge import AgentContext, conversation, save_conversation
+from ...text.words import (
+    AGENT_IS_CHOSEN,
+    AGENT_IS_CHOSEN_FOR_DIRECT,
+    AGENT_NOT_FOR_YOU,
+    AGENT_NOT_HERE,
+    AGENT_UNKNOWN,
+    AGENT_UNREACHABLE,
+    AGENTS_HEAD,
+    AGENTS_HELP,
+    NEW_CONVERSATION,
+    THREAD_HAS_AGENT,
+    THREAD_STATUS,
+)
+from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
+from ...turn.progress import Stage
+from ...turn.record import Question, ThreadKey, is_direct
+from ..feature import Feature
+from .choose import Choice, Obstacle, Rules, choose
+
+_log = logging.getLogger(__name__)
+
+_USE = "use"
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalAgent:
+    """The agent that a person chose for their direct messages."""
+
+    agent: str
+
+
+PERSONAL_AGENTS = Collection(
+    "personal_agents",
+    PersonalAgent,
+    people=lambda key, _: [KeptPerson(key[1], key[0])],
+    label="the agent chosen for direct messages",
+)
+"""By workspace and person."""
+
+
+class Router(AgentRouting):
+    """Chooses among the agents of the settings."""
+
+    def __init__(self, common: CommonParts) -> None:
+        self._agents, self._threads = common.agents, common.thread_agents
+        self._store, self._clock = common.store, common.clock
+        self._policies, self._people = common.policies, common.people
+        entries = common.agents.table.entries
+        prefixed = ((prefix.casefold(), name) for name, each in entries.items() for prefix in each.prefixes)
+        self._words = {**dict(prefixed), **{name: name for name in entries}}
+        self._entries: Mapping[str, AgentEntry] = entries
+
+    async def route(self, question: Question, *, is_mention: bool) -> Route:
+        """Which agent is asked what, or what the asker is told instead. Raises StoreError."""
+        thread = question.thread
+        pinned = await self._threads.of(thread)
+        if not is_mention:
+            if pinned is None or self._agents.get(pinned) is not None:
+                return Route(question, pinned)
+            return Route(question, pinned, Obstacle.GONE, self._agents.words_without(pinned))
+        rules = await self._rules(question, pinned)
+        if (words := await self._command(question, rules)) is not None:
+            return Route(question, pinned, "it is a word for the bot itself", words)
+        choice = choose(question.text, rules)
+        if choice.obstacle is not None:
+            return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
+        fields = {"turn": question.key, "thread_ts": thread.ts}
+        _log.info("the question is for %s: %s", choice.agent, choice.reason, extra=fields)
+        return Route(replace(question, text=choice.text), choice.agent, choice.reason)
+
+    async def _rules(self, question: Question, pinned: str | None) -> Rules:
+        thread, policy = question.thread, self._policies.of(question.thread.channel)
+        chosen = None
+        if is_direct(thread.channel):
+            chosen = await self._store.get(PERSONAL_AGENTS, (thread.team, question.user))
+        may_ask = await asyncio.gather(
+            *(self._may_ask(each, question.user) for each in self._entries.values())
+        )
+        return Rules(
+            words=self._words,
+            here=[each for each in self._entries if not policy.agents or each in policy.agents],
+            for_asker=[name for name, may in zip(self._entries, may_ask, strict=True) if may],
+            default=self._agents.default.name,
+            thread=pinned,
+            channel=policy.agent,
+            person=None if chosen is None else chosen.agent,
+        )
+
+    async def _may_ask(self, entry: AgentEntry, user: str) -> bool:
+        if not entry.is_for_some or user in entry.people:
+            return True
+        groups = await asyncio.gather(*map(self._people.members, entry.groups))
+        return any(user in members for members in groups if members is not None)
+
+    def _words_of(self, choice: Choice, rules: Rules) -> str:
+        others = [name for name in rules.here if name in rules.for_asker and name != choice.agent]
+        name, listed = choice.agent, " or ".join(others) or "no other one"
+        match choice.obstacle:
+            case Obstacle.OTHER_THREAD:
+                return THREAD_HAS_AGENT.format(rules.thread, name)
+            case Obstacle.GONE:
+                return self._agents.words_without(name)
+            case Obstacle.NOT_HERE:
+                return AGENT_NOT_HERE.format(name, listed)
+            case _:
+                return AGENT_NOT_FOR_YOU.format(name, listed)
+
+    # -- words for the bot itself
+
+    async def _command(self, question: Question, rules: Rules) -> str | None:
+        """What is answered to a word for the bot; None: it is a question."""
+        first, *others = question.text.split() or [""]
+        word = first.casefold()
+        if word == _USE and len(others) == 1:
+            return await self._use(question, others[0].casefold(), rules)
+        commands = {"agents": self._list, "help": self._help, "new": self._begin_anew, "status": self._status}
+        command = None if others else commands.get(word)
+        return None if command is None else await command(question.thread, rules)
+
+    async def _help(self, _: ThreadKey, rules: Rules) -> str:
+        return AGENTS_HELP.format(next(iter(rules.here), self._agents.default.name))
+
+    async def _use(self, question: Question, word: str, rules: Rules) -> str:
+        if (name := self._words.get(word)) is None:
+            return AGENT_UNKNOWN.format(word, ", ".join(rules.here))
+        choice = choose(f"{name}:", rules)
+        if choice.obstacle is not None:
+            return self._words_of(choice, rules)
+        thread = question.thread
+        if is_direct(thread.channel) and thread.ts == question.ts:
+            key = thread.team, question.user
+            await self._store.change(PERSONAL_AGENTS, key, lambda _: PersonalAgent(name), self._clock.wall())
+            return AGENT_IS_CHOSEN_FOR_DIRECT.format(name)
+        await self._threads.pin(thread, name)
+        return AGENT_IS_CHOSEN.format(name)
+
+    async def _list(self, _: ThreadKey, rules: Rules) -> str:
+        names = [name for name in rules.here if name in rules.for_asker]
+        agents = [agent for name in names if (agent := self._agents.get(name)) is not None]
+        lines = await asyncio.gather(*map(self._line_of, agents))
+        return "\n".join([AGENTS_HEAD, *lines])
+
+    async def _line_of(self, agent: Agent) -> str:
+        mark = " (asked if you name none)" if agent is self._agents.default else ""
+        try:
+            about = (await agent.introduction()).description
+        except AgentError:
+            about = AGENT_UNREACHABLE
+        return f"• *{agent.name}*{mark}: {' '.join(about.split())[:150] or agent.name}"
+
+    async def _begin_anew(self, thread: ThreadKey, rules: Rules) -> str:
+        """The thread's agent forgets what was said in the thread."""
+        key = await self._threads.key_of(thread)
+        known = await conversation(self._store, key, thread)
+        if known != AgentContext():
+            await save_conversation(self._store, key, thread, AgentContext(), self._clock.wall())
+        return NEW_CONVERSATION.format(rules.thread or rules.channel or rules.default)
+
+    async def _status(self, thread: ThreadKey, rules: Rules) -> str:
+        name = rules.thread or rules.channel or rules.default
+        turns = [each for each in await self._store.unfinished() if each.question.thread == thread]
+        waiting = sum(each.stage is Stage.ACCEPTED for each in turns)
+        state = THREAD_STATUS.format(name, len(turns) - waiting, waiting)
+        agent = self._agents.get(name)
+        try:
+            if agent is not None:
+                await agent.ensure_card()
+        except AgentError:
+            state = f"{state} {AGENT_UNREACHABLE}"
+        return state if agent is not None else self._agents.words_without(name)
+
+
+def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
+    """Choose among the agents, if the settings name several."""
+    return replace(ports, routing=Router(common)) if common.agents.are_several else ports
+
+
+FEATURE = Feature("routing", serve_threads=serve_threads, collections=(PERSONAL_AGENTS,))
