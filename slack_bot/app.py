@@ -466,12 +466,15 @@ def read_config_again(app: App) -> None:
     """What a bad file says does not count. Running turns keep what they began with."""
     file = app.settings.slack.config
     try:
+        table = read_agents(app.settings)
         app.policies.reload()
     except SettingsError as error:
         problems = str(error).replace("\n", "; ")
         log.error("%s was not read again, what it said before still counts: %s", file, problems)
     else:
         log.info("read again: %s", file or f"nothing, {CONFIG} is not set")
+        if table != app.agents.table:
+            log.warning("the agents of %s have changed: that counts after a restart", file)
 
 
 async def check_slack(app: App) -> None:

@@ -296,15 +296,19 @@ def _store(args: argparse.Namespace) -> int:
 
 def _config(args: argparse.Namespace) -> int:
     from ..agents.wire.card import check_card_keys
-    from ..settings.config_file import read_config
+    from ..settings.config_file import read_agents, read_config
     from ..settings.load import load
+    from ..testing.overrides import with_overrides
     from .files import check_readable
 
     check_readable(args.file)
     tables = [
         f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(args.file).items() if own
     ]
-    if (keys := load().agent.card_keys) is not None:
+    agents = read_agents(with_overrides(settings := load(), {"config": args.file}))
+    if agents.are_listed:
+        tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is asked if nobody is named")
+    if (keys := settings.agent.card_keys) is not None:
         check_card_keys(keys)
     sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
     if keys is not None:

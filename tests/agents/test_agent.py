@@ -78,15 +78,15 @@ def methods(server: Server) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("url", "name"),
+    ("url", "key"),
     [
         ("https://user:pw@agent.example/a/?key=secret#x", "https://agent.example/a"),
         ("http://agent.example:8000", "http://agent.example:8000"),
     ],
 )
-async def test_its_name_is_without_credentials(url: str, name: str) -> None:
+async def test_its_key_is_without_credentials(url: str, key: str) -> None:
     async with an_agent(lambda _: None, url=url) as (agent, _):
-        assert agent.name == name
+        assert (agent.name, agent.key) == ("default", key)
 
 
 @pytest.mark.parametrize("url", [None, "http://agent.example:port/"])

@@ -10,7 +10,9 @@ from slack_bot.settings.channels import ChannelSettings
 from slack_bot.settings.config_file import read_config
 
 TABLES = "the tables are [channel], [channels.dm] and, by its id, [channels.C0123456]"
-SETTINGS = "respond, busy, context, identity, audience, external, guests, people, groups, approvers"
+SETTINGS = (
+    "respond, agent, agents, busy, context, identity, audience, external, guests, people, groups, approvers"
+)
 DETAILS = (
     "write its id (C0123456), which is at the end of the channel's details in Slack, or dm for all direct"
     " messages"
@@ -157,7 +159,7 @@ def test_a_file_that_is_not_there_or_no_text_is_named_with_its_setting(tmp_path:
 
 
 def test_without_a_file_there_are_no_tables(tmp_path: Path) -> None:
-    assert read_config(None) == {}
+    assert read_config(None) == {"": {}}
     (tmp_path / "empty.toml").write_text("")
     assert read_config(str(tmp_path / "empty.toml")) == {"": {}}
 

@@ -26,7 +26,7 @@ from ...settings.names import SettingPath
 from ...slack.api import new_web_client
 from ...turn.people import PERSON_ID
 from .other_checks import (
-    check_agent,
+    check_agents,
     check_feature,
     check_health,
     check_store,
@@ -111,7 +111,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         skipped = set[str]()
         for section, checks in (
             ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
-            ("agent", check_agent(settings, clock)),
+            ("agent", check_agents(settings, clock)),
             ("store", check_store(settings, clock)),
             ("store", workspace_findings(app, settings, clock)),
             ("health", check_health(settings.health)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
 from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
+from ...settings.config_file import read_agents
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, StoreSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
@@ -40,6 +42,7 @@ from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
 from ...store.stores import open_admin, opener_of
 from ...store_kinds import store_kind
+from ...turn.progress import DEFAULT_AGENT
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
@@ -61,39 +64,55 @@ _WANTS_CERTIFICATE = (
 )
 
 
-async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
+async def check_agents(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """Each agent. Where there are several, its name stands behind what is checked."""
+    try:
+        table = read_agents(settings)
+    except SettingsError as error:
+        for line in str(error).splitlines():
+            yield failed("agents", line, "mend the file; `slack-bot config check` looks at it alone")
+        return
+    for name, entry in table.entries.items():
+        async for each in _agent(name, entry, settings.store, clock):
+            yield replace(each, check=f"{each.check} ({name})") if table.are_listed else each
+
+
+async def _agent(
+    name: str, settings: AgentSettings, kept: StoreSettings, clock: Clock
+) -> AsyncIterator[Diagnosis]:
     """Its card, its wire, and whether it takes the credentials: a task is asked for that it cannot know."""
-    if settings.agent.url is None:
+    if settings.url is None:
         return
     is_lost = False
-    async for each in check_login(settings.agent.client, clock):
+    async for each in check_login(settings.client, clock):
         is_lost = is_lost or each.state is DiagnosisState.FAILED
         yield each
     if is_lost:
         return  # the agent would not be asked
     try:
-        async with new_http(settings.agent) as http:
-            agent = Agent(http, settings.agent, clock, store=_ReadFacts(settings.store))
+        async with new_http(settings) as http:
+            agent = Agent(http, settings, clock, store=_ReadFacts(kept), name=name)
             card = await agent.ensure_card()
             wires = ", ".join(dict.fromkeys(_spoken(each) for each in card.interfaces))
             yield ok("agent card", f"{card.name or 'without a name'} speaks {wires}{_signature(card)}")
             if card.streaming is False:
                 text = "the card says that it does not stream: answers come whole, in the end"
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
-            if lacking := missing(card.auth, settings.agent):
+            if lacking := missing(card.auth, settings):
                 yield warning("agent login", *lacking)
-            if (unplaced := check_api_key(settings.agent.client, card)) is not None:
+            if (unplaced := check_api_key(settings.client, card)) is not None:
                 yield unplaced
-            answered = await _login(agent, card, settings.agent)
+            answered = await _login(agent, card, settings)
             if answered.check == "agent address":
-                answered = await _with_other_binding(http, settings.agent, clock, card) or answered
+                answered = await _with_other_binding(http, settings, clock, card) or answered
             yield answered
     except (AgentError, SettingsError) as error:
-        is_without = settings.agent.url.startswith("https:") and settings.agent.client.certificate is None
+        is_without = settings.url.startswith("https:") and settings.client.certificate is None
         if is_without and isinstance(error.__cause__, StreamCut):
             yield failed("agent card", str(error), _WANTS_CERTIFICATE)
         else:
-            yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
+            address = "A2A_AGENT_URL" if name == DEFAULT_AGENT else f"agents.{name}.url"
+            yield split("agent card", str(error), f"check {address}, and whether the agent runs")
 
 
 def _signature(card: AgentCard) -> str:

@@ -1,0 +1,253 @@
+"""Several agents behind one app, as people in the workspace see it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slack_bot.http_client import AsyncBaseTransport, Request, Response
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+FILE = """
+[agents.research]
+url = "http://research.invalid/"
+prefixes = ["r"]
+[agents.ops]
+url = "http://ops.invalid/"
+"""
+
+
+class ByHost(AsyncBaseTransport):
+    """Each agent at its own host; the others go to the bot's default agent."""
+
+    def __init__(self, others: AsyncBaseTransport, agents: Mapping[str, ScriptedAgent]) -> None:
+        self._others = others
+        self._agents = {host: ScriptedTransport(agent) for host, agent in agents.items()}
+
+    async def handle_async_request(self, request: Request) -> Response:
+        transport = self._agents.get(request.url.host, self._others)
+        return await transport.handle_async_request(request)
+
+
+class Town:
+    """A bot with three agents: `default`, which answers "D.", `research` ("R.") and `ops` ("O.")."""
+
+    def __init__(self, bot: BotHarness, agents: Mapping[str, ScriptedAgent]) -> None:
+        self.bot, self.agents = bot, agents
+
+    def asked(self, name: str) -> list[str]:
+        """What this agent was asked, without what was quoted."""
+        agent = self.bot.agent if name == "default" else self.agents[f"{name}.invalid"]
+        return [call.text for call in agent.questions]
+
+
+def of_hosts(names: str = "research ops") -> dict[str, ScriptedAgent]:
+    tapes = [answer("R."), answer("O.")]
+    return {
+        f"{name}.invalid": ScriptedAgent(*[tape] * 9) for name, tape in zip(names.split(), tapes, strict=True)
+    }
+
+
+@asynccontextmanager
+async def town(
+    folder: Path,
+    text: str = FILE,
+    *,
+    agents: dict[str, ScriptedAgent] | None = None,
+    after: BotHarness | None = None,
+    **overrides: Any,
+) -> AsyncIterator[Town]:
+    (file := folder / "slack_bot.toml").write_text(text, encoding="utf-8")
+    hosts = agents or of_hosts()
+    through, tapes = partial(ByHost, agents=hosts), [answer("D.")] * 9
+    async with run_bot(*tapes, through=through, config=str(file), after=after, **overrides) as bot:
+        yield Town(bot, hosts)
+
+
+@on_virtual_time
+async def test_a_name_in_front_chooses_and_the_thread_stays_with_it(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        bot = there.bot
+        root = await bot.ask("research: what is it?")
+        await bot.idle()
+        await bot.ask("and why?", thread_ts=root)
+        await bot.idle()
+        await bot.say("go on", thread_ts=root)  # without a mention
+        await bot.idle()
+        assert bot.read(root) == ["R.", "R.", "R."]
+        assert there.asked("research") == ["what is it?", "and why?", "go on"]
+        assert there.asked("default") == there.asked("ops") == []
+
+
+@on_virtual_time
+async def test_another_name_in_a_thread_is_told_where_to_ask(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("/r what is it?")
+        await there.bot.idle()
+        await there.bot.ask("ops: and you?", thread_ts=root)
+        await there.bot.idle()
+        assert there.bot.ephemeral(root) == [
+            (
+                "U1",
+                "This thread is research's. To ask ops, mention me in a new message: `ops: your question`.",
+            )
+        ]
+        assert (there.asked("ops"), there.asked("research")) == ([], ["what is it?"])
+
+
+@on_virtual_time
+async def test_who_names_nobody_asks_the_channel_s_agent_or_the_default_one(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("research the market")
+        await there.bot.idle()
+        assert there.bot.read(root) == ["D."]
+    async with town(tmp_path, f'{FILE}[channels.{CHANNEL}]\nagent = "ops"\n') as there:
+        root = await there.bot.ask("why?")
+        await there.bot.idle()
+        assert there.bot.read(root) == ["O."]
+
+
+@on_virtual_time
+async def test_no_agent_gets_what_another_one_was_told(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        bot, agents = there.bot, there.agents
+        for text in ("research: one", "ops: two", "three", "r: four"):
+            await bot.ask(text)
+            await bot.idle()
+        assert [there.asked(name) for name in ("research", "ops", "default")] == [
+            ["one", "four"],
+            ["two"],
+            ["three"],
+        ]
+        contexts = [
+            {call.params["message"].get("contextId") for call in agent.questions}
+            for agent in (bot.agent, *agents.values())
+        ]
+        assert contexts == [{None}] * 3
+
+
+@on_virtual_time
+async def test_a_thread_keeps_its_agent_over_a_restart_and_a_changed_file(tmp_path: Path) -> None:
+    agents = of_hosts()
+    async with town(tmp_path, agents=agents) as there:
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        old = there.bot
+    changed = f'{FILE}[channels.{CHANNEL}]\nagent = "ops"\n'
+    async with town(tmp_path, changed, agents=agents, after=old) as there:
+        await there.bot.ask("and why?", thread_ts=root)
+        await there.bot.idle()
+        assert there.bot.read(root) == ["R.", "R."]
+        assert there.asked("ops") == []
+
+
+@on_virtual_time
+async def test_a_thread_from_before_there_were_several_agents_stays_with_the_first(tmp_path: Path) -> None:
+    async with town(tmp_path, "") as there:
+        root = await there.bot.ask("what is it?")
+        await there.bot.idle()
+        old = there.bot
+    changed = f'{FILE}[channels.{CHANNEL}]\nagent = "ops"\n'
+    async with town(tmp_path, changed, after=old) as there:
+        await there.bot.ask("and why?", thread_ts=root)
+        await there.bot.idle()
+        assert there.bot.read(root) == ["D.", "D."]
+
+
+@on_virtual_time
+async def test_the_thread_of_a_removed_agent_says_so_and_names_the_others(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("ops: what is it?")
+        await there.bot.idle()
+        old = there.bot
+    only = '[agents.research]\nurl = "http://research.invalid/"\n'
+    async with town(tmp_path, only, after=old) as there:
+        await there.bot.ask("and why?", thread_ts=root)
+        await there.bot.idle()
+        ((_, said),) = there.bot.ephemeral(root)
+        assert said.startswith("ops is not one of my agents any more. To ask default or research, mention me")
+        assert there.asked("default") == there.asked("research") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("agents", ["*default*", "*research*", "*ops*"]),
+        ("help", ["write its name in front", "`use NAME`"]),
+        ("use sales", ["I know no agent sales. Here are: default, research, ops."]),
+        ("status", ["default answers in this thread. Under way: 0, waiting: 0."]),
+        ("new", ["default begins anew with your next question"]),
+    ],
+)
+@on_virtual_time
+async def test_words_for_the_bot_itself_are_answered_privately(
+    text: str, words: list[str], tmp_path: Path
+) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask(text)
+        await there.bot.idle()
+        ((user, said),) = [
+            (seen.ephemeral_for, seen.text)
+            for seen in there.bot.workspace.history(CHANNEL)
+            if seen.ephemeral_for
+        ]
+        assert user == "U1"
+        assert [each for each in words if each not in said] == []
+        assert there.bot.read(root) == []
+        assert there.asked("default") == there.asked("research") == there.asked("ops") == []
+
+
+@on_virtual_time
+async def test_use_chooses_for_the_thread_before_its_first_question(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("use r")
+        await there.bot.idle()
+        await there.bot.ask("what is it?", thread_ts=root)
+        await there.bot.idle()
+        assert there.bot.read(root) == ["R."]
+        await there.bot.ask("use ops", thread_ts=root)
+        await there.bot.idle()
+        assert there.bot.ephemeral(root)[-1][1].startswith("This thread is research's.")
+
+
+@on_virtual_time
+async def test_new_begins_a_new_conversation_with_the_same_agent(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("r: what is it?")
+        await there.bot.idle()
+        for text in ("and why?", "new", "again?"):
+            await there.bot.ask(text, thread_ts=root)
+            await there.bot.idle()
+        agent = there.agents["research.invalid"]
+        contexts = [call.params["message"].get("contextId") for call in agent.questions]
+        assert contexts[0] is None and contexts[1] is not None and contexts[2] is None
+
+
+@on_virtual_time
+async def test_who_may_not_ask_an_agent_is_told_which_they_may(tmp_path: Path) -> None:
+    text = f'{FILE}people = ["U2"]\n'
+    async with town(tmp_path, text) as there:
+        await there.bot.ask("ops: what is it?")
+        root = await there.bot.ask("ops: what is it?", user="U2")
+        await there.bot.idle()
+        said = [seen.text for seen in there.bot.workspace.history(CHANNEL) if seen.ephemeral_for == "U1"]
+        assert said == ["You may not ask ops. Here you can ask default or research."]
+        assert there.bot.read(root) == ["O."]
+        assert there.asked("ops") == ["what is it?"]
+
+
+@on_virtual_time
+async def test_with_one_agent_these_words_are_questions_and_nothing_is_stored(tmp_path: Path) -> None:
+    async with town(tmp_path, "") as there:
+        root = await there.bot.ask("agents")
+        await there.bot.idle()
+        assert there.bot.read(root) == ["D."]
+        assert there.asked("default") == ["agents"]

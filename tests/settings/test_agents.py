@@ -1,0 +1,152 @@
+"""Several agents in the file that SLACK_BOT_CONFIG names: what is read, and which mistakes are named how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slack_bot.errors import SettingsError
+from slack_bot.settings.agents import AgentTable
+from slack_bot.settings.config_file import read_agents
+from slack_bot.settings.load import load, secrets_of
+
+DEFAULT = "http://default.invalid/"
+TWO = '[agents.research]\nurl = "http://r.invalid/"\n[agents.ops]\nurl = "http://o.invalid/"\n'
+
+
+def table(folder: Path, text: str, **variables: str) -> AgentTable:
+    (file := folder / "slack_bot.toml").write_text(text, encoding="utf-8")
+    env = {"SLACK_BOT_CONFIG": str(file), **variables}
+    return read_agents(load(env, env_file=None, secrets_dir=None))
+
+
+def problems(folder: Path, text: str, **variables: str) -> list[str]:
+    with pytest.raises(SettingsError) as refused:
+        table(folder, text, **variables)
+    return [line.partition("slack_bot.toml: ")[2] for line in str(refused.value).splitlines()]
+
+
+def test_without_a_file_there_is_the_agent_of_the_environment() -> None:
+    found = read_agents(load({"A2A_AGENT_URL": DEFAULT}, env_file=None, secrets_dir=None))
+    assert (found.default, found.are_listed, [*found.entries]) == ("default", False, ["default"])
+    assert found.entries["default"].url == DEFAULT
+
+
+def test_the_agent_of_the_environment_is_asked_if_nobody_is_named_else_the_first(tmp_path: Path) -> None:
+    assert table(tmp_path, TWO, A2A_AGENT_URL=DEFAULT).default == "default"
+    assert table(tmp_path, TWO).default == "research"
+    assert table(tmp_path, f'{TWO}[routing]\ndefault = "ops"\n').default == "ops"
+
+
+def test_times_are_inherited_and_logins_and_addresses_never_are(tmp_path: Path) -> None:
+    found = table(
+        tmp_path,
+        f"{TWO}idle_timeout = 70\n",
+        A2A_AGENT_URL=DEFAULT,
+        SLACK_BOT_AGENT__IDLE_TIMEOUT="90",
+        SLACK_BOT_AGENT__POLL_INTERVALS="1,2",
+        SLACK_BOT_AGENT__ERROR_TEXT="show",
+        SLACK_BOT_AGENT__BEARER_TOKEN="secret-of-default",
+        SLACK_BOT_AGENT__HEADER_NAME="x-key",
+        SLACK_BOT_AGENT__HEADER_VALUE="secret-value-of-default",
+        SLACK_BOT_AGENT__ALLOWED_HOSTS="a.invalid",
+        SLACK_BOT_AGENT__SESSION_HEADER="x-session",
+    )
+    research, ops = found.entries["research"], found.entries["ops"]
+    assert (research.idle_timeout, ops.idle_timeout) == (90.0, 70.0)
+    assert (research.poll_intervals, research.error_text) == ((1.0, 2.0), "show")
+    for each in (research, ops):
+        own = each.bearer_token, each.header_name, each.header_value, each.allowed_hosts, each.session_header
+        assert own == (None, None, None, (), None)
+
+
+def test_a_secret_is_a_variable_of_its_agent_alone_and_is_masked(tmp_path: Path) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text(TWO.replace("ops", "on-call"), encoding="utf-8")
+    env = {
+        "SLACK_BOT_CONFIG": str(file),
+        "SLACK_BOT_AGENTS__RESEARCH__BEARER_TOKEN": "token-of-research",
+        "SLACK_BOT_AGENTS__ON_CALL__CLIENT__API_KEY": "key-of-on-call",
+    }
+    settings = load(env, env_file=None, secrets_dir=None)
+    entries = read_agents(settings).entries
+    token, key = entries["research"].bearer_token, entries["on-call"].client.api_key
+    assert token is not None and token.get_secret_value() == "token-of-research"
+    assert key is not None and key.get_secret_value() == "key-of-on-call"
+    assert entries["on-call"].bearer_token is None and entries["research"].client.api_key is None
+    assert {"token-of-research", "key-of-on-call"} <= {*secrets_of(settings)}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("agents = 1", ["agents should be tables: write [agents.NAME] with url = ... below it"]),
+        (
+            "[agents]\nresearch = 1",
+            ["agents.research should be a table: write [agents.research], and its settings below"],
+        ),
+        (
+            "[agents.research]",
+            ["agents.research.url is not set: give the agent's address, or that of its card"],
+        ),
+        (
+            '[agents.research]\nurl = "x"',
+            ["agents.research.url is 'x': should be an address that begins with http:// or https://"],
+        ),
+        (
+            f'{TWO}bearer_token = "x"',
+            [
+                "agents.ops.bearer_token does not belong here: set SLACK_BOT_AGENTS__OPS__BEARER_TOKEN in the"
+                " environment"
+            ],
+        ),
+        (
+            '[agents.ops]\nurl = "http://u:p@o.invalid/"',
+            [
+                "agents.ops.url does not belong here: set SLACK_BOT_AGENTS__OPS__URL in the environment",
+                "agents.ops.url is not set: give the agent's address, or that of its card",
+            ],
+        ),
+        (f"{TWO}prefxes = []", ["agents.ops.prefxes is not a setting of an agent; did you mean prefixes?"]),
+        (
+            f'{TWO}prefixes = ["research"]',
+            ["agents.ops.prefixes: 'research' is research's too: a word chooses one agent"],
+        ),
+        (
+            f'{TWO}prefixes = ["a b"]',
+            ["agents.ops.prefixes: 'a b' is none: it is one word that means nothing else"],
+        ),
+        (f'{TWO}[routing]\ndefault = "x"', ["routing.default is 'x': should be one of research, ops"]),
+        (f"{TWO}[routing]\nfoo = 1", ["routing.foo is not a setting; they are default"]),
+        (
+            f'{TWO}[channel]\nagent = "reserch"',
+            ["channel.agent is 'reserch', which is no agent; did you mean research?"],
+        ),
+        (
+            f'{TWO}[channels.C1]\nagents = ["x"]',
+            ["channels.C1.agents is 'x', which is no agent; the agents are research, ops"],
+        ),
+        (
+            f"{TWO}idle_timeout = -1",
+            ["agents.ops.idle_timeout is -1: should be a finite number of seconds, greater than 0"],
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_the_remedy(text: str, lines: list[str], tmp_path: Path) -> None:
+    assert problems(tmp_path, text) == lines
+
+
+@pytest.mark.parametrize("name", ["use", "default", "Research", "a b", "1st"])
+def test_a_name_is_one_small_word_that_means_nothing_else(name: str, tmp_path: Path) -> None:
+    (line,) = problems(tmp_path, f'[agents."{name}"]\nurl = "http://r.invalid/"')
+    assert line.startswith(f"agents.{name}: a name has small letters, digits, _ and -, and is none of")
+
+
+def test_a_variable_of_no_agent_is_named(tmp_path: Path) -> None:
+    variables = {"SLACK_BOT_AGENTS__SALES__BEARER_TOKEN": "x", "SLACK_BOT_AGENTS__OPS__BEARER_TOKN": "x"}
+    assert problems(tmp_path, TWO, **variables) == [
+        "SLACK_BOT_AGENTS__SALES__BEARER_TOKEN is not a setting; did you mean"
+        " SLACK_BOT_AGENTS__OPS__BEARER_TOKEN?",
+        "SLACK_BOT_AGENTS__OPS__BEARER_TOKN is not a setting; did you mean"
+        " SLACK_BOT_AGENTS__OPS__BEARER_TOKEN?",
+    ]
