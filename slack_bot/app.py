@@ -15,7 +15,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from .agents.agent import Agent
 from .agents.agents import Agents
-from .agents.wire.transport import new_http
 from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
@@ -156,7 +155,8 @@ async def build(
         profiles = Profiles(store)
         if slack_session is None:
             slack_session = await stack.enter_async_context(_new_session())
-        agents = await _new_agents(settings, stack, http_transport, clock, health, profiles, observers)
+        agents = Agents(read_agents(settings), clock, health, profiles, partial(traceparent_of, observers))
+        await agents.open(stack, http_transport)
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
@@ -179,27 +179,6 @@ async def build(
             authorize=authorize, policies=policies, threads=threads, bolt=bolt, health=health,
             backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
-
-
-async def _new_agents(
-    settings: Settings,
-    stack: AsyncExitStack,
-    transport: AsyncBaseTransport | None,
-    clock: Clock,
-    health: Health,
-    profiles: Profiles,
-    observers: ToAll,
-) -> Agents:
-    """All that the settings name, with what was learned of each. `stack` closes their connections."""
-    agents = []
-    table = read_agents(settings)
-    for name, its_settings in table.entries.items():
-        http = await stack.enter_async_context(new_http(its_settings, transport))
-        trace = partial(traceparent_of, observers)
-        agent = Agent(http, its_settings, clock, health, profiles, trace, name=name)
-        agent.load_profile(await profiles.profile(agent.key))
-        agents.append(agent)
-    return Agents(agents, table)
 
 
 def _new_session() -> aiohttp.ClientSession:
@@ -473,7 +452,7 @@ def read_config_again(app: App) -> None:
         log.error("%s was not read again, what it said before still counts: %s", file, problems)
     else:
         log.info("read again: %s", file or f"nothing, {CONFIG} is not set")
-        if table != app.agents.table:
+        if table != app.agents.settings:
             log.warning("the agents of %s have changed: that counts after a restart", file)
 
 

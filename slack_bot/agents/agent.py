@@ -32,7 +32,7 @@ from ..turn.progress import DEFAULT_AGENT
 from ..turn.record import Introduction
 from .answer.habits import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
-from .wire.auth import Credentials, TokenSource, bare, missing, origin_of
+from .wire.auth import Credentials, TokenSource, key_of_agent, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
 from .wire.card_trust import CardTrust, FactStore
@@ -287,11 +287,8 @@ class Agent:
             raise SettingsError(
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
-        self.name = name
-        url = bare(settings.url).partition("?")[0].rstrip("/")
-        self.key: str = url if name == DEFAULT_AGENT else name
-        """Key for the store: the name, or of the default agent the URL's origin and path."""
-        self._http, self.settings = http, settings
+        self.name, self.settings = name, settings
+        self._http = http
         if settings.card_keys is not None:
             check_card_keys(settings.card_keys)
         self._tokens = token_source(settings.client, clock)
@@ -319,6 +316,11 @@ class Agent:
         jar, session = self._jar_of(key), f"{self.key} {key}"
         found._conversation = _Conversation(self.settings, self._tokens, session, cookies=jar, turn=turn)
         return found
+
+    @property
+    def key(self) -> str:
+        """Its key in the store."""
+        return key_of_agent(self.name, self.settings)
 
     @property
     def secrets(self) -> tuple[str, ...]:

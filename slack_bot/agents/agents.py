@@ -1,33 +1,61 @@
 """The agents of one bot, by the names that the settings give them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 
+from ..clock import Clock
+from ..http_client import AsyncBaseTransport
+from ..observe.health import Health
 from ..settings.agents import AgentTable
 from ..text.words import AGENT_GONE
 from .agent import Agent
+from .wire.auth import key_of_agent
+from .wire.card_trust import FactStore
+from .wire.transport import new_http
 
 
 class Agents:
-    """All agents that the settings name. `default`: the one that is asked if nothing else is said.
+    """All agents that the settings name. There are none before `open`.
 
-    A name that is not here was taken out of the settings: what is stored may still have it.
+    A name that is not here was removed from the settings: what is stored may still have it.
     """
 
-    def __init__(self, agents: Sequence[Agent], table: AgentTable) -> None:
-        self._agents = {each.name: each for each in agents}
-        self.table = table
-        self.default = self._agents[table.default]
+    def __init__(
+        self,
+        settings: AgentTable,
+        clock: Clock,
+        health: Health,
+        facts: FactStore,
+        traceparent: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        self.settings = settings
+        self._clock, self._health, self._facts = clock, health, facts
+        self._traceparent = traceparent
+        self._agents: dict[str, Agent] = {}
+
+    async def open(self, closers: AsyncExitStack, transport: AsyncBaseTransport | None = None) -> None:
+        """Make each agent, with what was learned of it. `closers` gets what closes their connections.
+
+        Raises SettingsError for an address or a login that cannot be used, and StoreError.
+        """
+        for name, entry in self.settings.entries.items():
+            http = await closers.enter_async_context(new_http(entry, transport))
+            agent = Agent(http, entry, self._clock, self._health, self._facts, self._traceparent, name=name)
+            agent.load_profile(await self._facts.profile(agent.key))
+            self._agents[name] = agent
 
     def __iter__(self) -> Iterator[Agent]:
         return iter(self._agents.values())
 
-    def __len__(self) -> int:
-        return len(self._agents)
+    @property
+    def default(self) -> Agent:
+        """The agent of a question that names none."""
+        return self._agents[self.settings.default]
 
     @property
     def are_several(self) -> bool:
         """Whether there is anything to choose, and to keep."""
-        return self.table.are_listed
+        return self.settings.are_listed
 
     def get(self, name: str) -> Agent | None:
         """The agent of this name; None if the settings do not have it any more."""
@@ -35,12 +63,12 @@ class Agents:
 
     def key_of(self, name: str) -> str:
         """What is stored of an agent is stored under this key."""
-        agent = self._agents.get(name)
-        return name if agent is None else agent.key
+        entry = self.settings.entries.get(name)
+        return name if entry is None else key_of_agent(name, entry)
 
     def words_without(self, name: str) -> str:
-        """What readers are told where a thread's agent is gone from the settings."""
-        return AGENT_GONE.format(name, " or ".join(each.name for each in self))
+        """The notice for readers of a thread whose agent was removed from the settings."""
+        return AGENT_GONE.format(name, " or ".join(self._agents))
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -196,7 +196,7 @@ class SlackListeners:
     async def _routed(
         self, question: Question, *, is_mention: bool, is_awaited: bool, reason: str | None
     ) -> InboundQuestion:
-        """The question with its agent. `reason`: why it is none."""
+        """The question with its agent. `reason`: why it is not a question."""
         is_command = reason is None and await self._is_command(question)
         route = Route(question)
         if reason is None and not is_command:

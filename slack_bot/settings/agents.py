@@ -1,7 +1,7 @@
 """Settings of several agents behind one app: `[agents.NAME]` and `[routing]` of the file that
 `SLACK_BOT_CONFIG` names.
 
-A secret never stands in the file: `SLACK_BOT_AGENTS__NAME__BEARER_TOKEN` is the variable of
+A secret is never in the file: `SLACK_BOT_AGENTS__NAME__BEARER_TOKEN` is the variable of
 `agents.NAME.bearer_token`. What an agent does not set has the value of the section `agent` if it is a time, a
 limit or `error_text`; an address and a login are always its own.
 """
@@ -60,7 +60,7 @@ class AgentEntry(AgentSettings):
 
 
 class RoutingSettings(SettingsSection):
-    """Which of several agents is asked if nobody names one."""
+    """Which of several agents gets a question that names no agent."""
 
     default: str | None = None
     """The name of that agent. Unset: `default`, which is that of A2A_AGENT_URL, or else the first one."""
@@ -68,7 +68,7 @@ class RoutingSettings(SettingsSection):
 
 @dataclass(frozen=True, slots=True)
 class AgentTable:
-    """All agents by name, and which of them is asked if nobody names one."""
+    """All agents by name, and the default one."""
 
     entries: Mapping[str, AgentEntry]
     routing: RoutingSettings = field(default_factory=RoutingSettings)
@@ -106,7 +106,7 @@ def variable_of(name: str, path: str) -> str:
 
 def _entry_of(settings: Settings) -> AgentEntry:
     """The agent of the section `agent`."""
-    return AgentEntry.model_construct(_fields_set=settings.agent.model_fields_set, **dict(settings.agent))
+    return AgentEntry.model_validate(settings.agent.model_dump(exclude_unset=True))
 
 
 def _by_agent(
@@ -134,21 +134,27 @@ def _paths() -> Iterator[str]:
     yield from (f"{_CLIENT}.{leaf}" for leaf in fields_of(ClientSettings))
 
 
-def _field(path: str) -> FieldInfo:
+def _divided(path: str) -> tuple[str, str]:
+    """The section of a setting, "" or `client`, and its name in it."""
     section, _, leaf = path.rpartition(".")
+    return section, leaf
+
+
+def _field(path: str) -> FieldInfo:
+    section, leaf = _divided(path)
     return (ClientSettings if section else AgentEntry).model_fields[leaf]
 
 
 def _entry(
-    name: str, table: object, variables: Mapping[str, SecretStr], settings: Settings
+    name: str, raw: object, variables: Mapping[str, SecretStr], settings: Settings
 ) -> tuple[AgentEntry | None, list[str]]:
     where = f"agents.{name}"
-    if not isinstance(table, dict):
+    if not isinstance(raw, dict):
         return None, [f"{where} should be a table: write [{where}], and its settings below"]
     if not _NAME.match(name) or name in _WORDS:
         words = ", ".join(sorted(_WORDS))
-        return None, [f"{where}: a name has small letters, digits, _ and -, and is none of {words}"]
-    values, lines = _values(name, table, settings)
+        return None, [f"{where}: a name has small letters, digits, _ and -, and is not one of {words}"]
+    values, lines = _values(name, raw, settings)
     for path, secret in variables.items():
         _put(values, path, secret.get_secret_value())
     try:
@@ -160,12 +166,12 @@ def _entry(
     return entry, [*lines, *login_contradictions(entry, lambda path: variable_of(name, path))]
 
 
-def _values(name: str, table: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
+def _values(name: str, raw: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
     """What the file says of an agent, above what it inherits; and a line for each problem."""
     inherited = settings.agent.model_dump(exclude_unset=True).items()
     values: dict[str, Any] = {leaf: value for leaf, value in inherited if leaf in _INHERITED}
     lines, known = list[str](), set(_paths())
-    for path, value in _flat(table):
+    for path, value in _flat(raw):
         if path not in known:
             guess = nearest(path, known)
             remedy = f"; did you mean {guess}?" if guess else ""
@@ -188,17 +194,18 @@ def _refused(name: str, variables: Mapping[str, SecretStr], error: ValidationErr
     return list(lines)
 
 
-def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for leaf, value in table.items():
+def _flat(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for leaf, value in raw.items():
         if leaf == _CLIENT and isinstance(value, dict):
             yield from ((f"{_CLIENT}.{inner}", each) for inner, each in value.items())
         else:
             yield leaf, value
 
 
-def _put(values: dict[str, Any], path: str, value: Any) -> None:
-    section, _, leaf = path.rpartition(".")
-    (values.setdefault(section, {}) if section else values)[leaf] = value
+def _put(tree: dict[str, Any], path: str, value: Any) -> None:
+    section, leaf = _divided(path)
+    below = tree.setdefault(section, {}) if section else tree
+    below[leaf] = value
 
 
 def _has_login(url: object) -> bool:
@@ -208,33 +215,33 @@ def _has_login(url: object) -> bool:
         return False
 
 
-def _clashes(entries: Mapping[str, AgentEntry]) -> Iterator[str]:
+def _clashes(agents: Mapping[str, AgentEntry]) -> Iterator[str]:
     """Words that would choose two agents, or something else."""
-    owners: dict[str, str] = {name: name for name in entries}
-    for name, entry in entries.items():
+    owners: dict[str, str] = {name: name for name in agents}
+    for name, entry in agents.items():
         for prefix in entry.prefixes:
             word = prefix.casefold()
             if word in _WORDS or not re.fullmatch(r"[^\s:/]+", word):
-                yield f"agents.{name}.prefixes: {prefix!r} is none: it is one word that means nothing else"
+                yield f"agents.{name}.prefixes: {prefix!r} cannot be one: write a word of its own"
             elif owners.setdefault(word, name) != name:
                 yield f"agents.{name}.prefixes: {prefix!r} is {owners[word]}'s too: a word chooses one agent"
 
 
-def _routing(table: object, entries: Mapping[str, AgentEntry]) -> tuple[RoutingSettings, list[str]]:
-    if not isinstance(table, dict):
+def _routing(raw: object, agents: Mapping[str, AgentEntry]) -> tuple[RoutingSettings, list[str]]:
+    if not isinstance(raw, dict):
         return RoutingSettings(), ["routing should be a table: write [routing], and its settings below"]
     known = RoutingSettings.model_fields
-    wrong = [leaf for leaf in table if leaf not in known]
+    wrong = [leaf for leaf in raw if leaf not in known]
     lines = [f"routing.{leaf} is not a setting; they are {', '.join(known)}" for leaf in wrong]
     try:
-        routing = RoutingSettings.model_validate({leaf: table[leaf] for leaf in table if leaf in known})
+        routing = RoutingSettings.model_validate({leaf: raw[leaf] for leaf in raw if leaf in known})
     except ValidationError as error:
         refused = {str(each["loc"][0]): each["msg"] for each in error.errors(include_url=False)}
         lines += [
-            refusal_line(f"routing.{leaf}", known[leaf], table[leaf], msg) for leaf, msg in refused.items()
+            refusal_line(f"routing.{leaf}", known[leaf], raw[leaf], msg) for leaf, msg in refused.items()
         ]
         return RoutingSettings(), lines
-    if routing.default is not None and routing.default not in entries:
-        lines.append(f"routing.default is {routing.default!r}: should be one of {', '.join(entries)}")
+    if routing.default is not None and routing.default not in agents:
+        lines.append(f"routing.default is {routing.default!r}: should be one of {', '.join(agents)}")
         routing = RoutingSettings()
     return routing, lines

@@ -46,7 +46,7 @@ def read_agents(settings: Settings) -> AgentTable:
 
 
 def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:
-    """Channels with an agent that is none."""
+    """One line for each agent that a channel names and that is not in the list."""
     tables = {_EVERYWHERE: whole.get(_EVERYWHERE, {})}
     tables |= {f"{_SINGLE}.{channel}": table for channel, table in whole.get(_SINGLE, {}).items()}
     for path, table in tables.items():

@@ -160,6 +160,10 @@ async def overhear(
         await store.remove(OVERHEARD, *((*thread.parts, each.ts) for each in surplus))
 
 
+def _thread_of_key(key: Key, _: object) -> ThreadKey:
+    return ThreadKey(*key)
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadAgent:
     """The name of the agent to which a thread belongs."""
@@ -171,7 +175,7 @@ THREAD_AGENTS = Collection(
     "thread_agents",
     ThreadAgent,
     age=lambda ages: ages.conversations,
-    thread=lambda key, _: ThreadKey(*key),
+    thread=_thread_of_key,
 )
 """By thread, where a bot has several agents."""
 
@@ -180,7 +184,7 @@ THREADS = Collection(
     "threads",
     ThreadState,
     age=lambda ages: ages.conversations,
-    thread=lambda key, _: ThreadKey(*key),
+    thread=_thread_of_key,
     people=lambda key, state: [KeptPerson(state.asker, key[0])],
     label="threads listened to",
 )

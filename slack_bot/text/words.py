@@ -212,7 +212,9 @@ AGENTS_HELP = (
     " `use NAME` before the first question of a thread. `agents` lists all, `new` begins a new conversation,"
     " `status` says what runs here."
 )
-NEW_CONVERSATION = "{} begins anew with your next question: it knows nothing of what was said before."
+NEW_CONVERSATION = (
+    "{} has forgotten what was said in this thread: your next question begins a new conversation."
+)
 THREAD_STATUS = "{} answers in this thread. Under way: {}, waiting: {}."
 
 # -- in the place of an answer, or to its asker alone --------------------------------------------------------

@@ -100,10 +100,10 @@ class Intake:
 
     # -- questions
 
-    async def accept(self, question: Question, agent: str | None = None) -> bool:
+    async def accept(self, question: Question, agent_name: str | None = None) -> bool:
         """Store `question` and have its turn begin; False if it was accepted before.
 
-        `agent`: the name of the one that is asked, unless the thread belongs to another one.
+        `agent_name`: of the one that is asked, unless the thread belongs to another one.
 
         Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
         is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
@@ -112,7 +112,7 @@ class Intake:
             return False
         if self._is_closing:
             raise BotError(_CLOSING)
-        task = asyncio.create_task(self._accept(question, agent), name=f"accept {question.key}")
+        task = asyncio.create_task(self._accept(question, agent_name), name=f"accept {question.key}")
         self._background.add(task)
         self._arriving.setdefault(question.key, set()).add(task)
         task.add_done_callback(partial(self._has_arrived, question.key))
@@ -123,8 +123,8 @@ class Intake:
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def _accept(self, question: Question, agent: str | None) -> bool:
-        turn, is_new = await self._stored(question, agent)
+    async def _accept(self, question: Question, agent_name: str | None) -> bool:
+        turn, is_new = await self._stored(question, agent_name)
         self.store_trouble.passed()
         if is_new and self._is_closing:  # since the store was asked
             await self._store.withdraw(question.key)
@@ -140,16 +140,16 @@ class Intake:
             await asking
         return is_new
 
-    async def _stored(self, question: Question, agent: str | None) -> tuple[TurnRecord, bool]:
+    async def _stored(self, question: Question, agent_name: str | None) -> tuple[TurnRecord, bool]:
         """The turn, and whether it is a new one."""
         is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
-            name = await self._thread_agents.pin(question.thread, agent)
+            name = await self._thread_agents.pin(question.thread, agent_name)
             turn = TurnRecord(question, self._clock.wall(), agent=name)
             is_new = await self._store.accept(turn)
             if is_new and (thread := await self._thread_of_message_before(question)) is not None:
                 await self._store.withdraw(turn.key)
-                name = await self._thread_agents.pin(thread, agent)
+                name = await self._thread_agents.pin(thread, agent_name)
                 turn = replace(turn, question=replace(question, thread=thread), agent=name)
                 is_new = await self._store.accept(turn)
             is_stored = True

@@ -35,7 +35,8 @@ class JournalStore:
     """The store as the journal uses it: a failure is logged, and the turn goes on for its reader."""
 
     def __init__(self, store: Store, agents: Agents, clock: Clock) -> None:
-        self._store, self._agents, self.now = store, agents, clock.wall
+        self._store, self._agents = store, agents
+        self.now = clock.wall
         self.is_durable = store.is_durable
         self._not_stored: set[tuple[str, str]] = set()  # since the last success: turns, and what of them
 

@@ -54,7 +54,7 @@ class CommonParts:
 class Route:
     """`question` is asked of the agent with this name; None: of the thread's own, or else the default one.
 
-    `words`: what the asker is told instead, because it is not asked. `reason`: why, in words for the log.
+    `words`: the notice for the asker, if the question is not asked. `reason`: why, in words for the log.
     """
 
     question: Question

@@ -11,12 +11,12 @@ class ThreadAgents:
     """Where the settings name one agent only, it has all threads, and nothing is stored."""
 
     def __init__(self, store: CollectionStore, agents: Agents, clock: Clock) -> None:
-        self._store, self._agents, self._clock = store, agents, clock
+        self._store, self._agents = store, agents
+        self._clock = clock
 
     async def of(self, thread: ThreadKey) -> str | None:
-        """The name of the thread's agent, which may be gone from the settings; None: nobody asked one there.
-
-        Raises StoreError.
+        """The name of the thread's agent; None before the first question. The settings may not have it any
+        more. Raises StoreError.
         """
         default = self._agents.default
         if not self._agents.are_several:
@@ -32,16 +32,14 @@ class ThreadAgents:
         """The key under which the store has what is known of the thread's agent. Raises StoreError."""
         return self._agents.key_of(await self.of(thread) or self._agents.default.name)
 
-    async def pin(self, thread: ThreadKey, agent: str | None) -> str:
-        """The thread's agent from now on: `agent`, or the default one, unless it has one already.
+    async def pin(self, thread: ThreadKey, agent_name: str | None) -> str:
+        """The thread's agent from now on: `agent_name`, or the default one, unless it has one already.
 
         Raises StoreError.
         """
-        if (known := await self.of(thread)) is not None:
-            agent = known
-        name = agent or self._agents.default.name
         if not self._agents.are_several:
-            return name
+            return self._agents.default.name
+        name = await self.of(thread) or agent_name or self._agents.default.name
         now = self._clock.wall()
         pinned = await self._store.change(
             THREAD_AGENTS, thread.parts, lambda before: before or ThreadAgent(name), now

@@ -21,7 +21,7 @@ from .intake import Intake, StoreTrouble
 from .journal import Journal
 from .leases import Leases
 from .notices import Notices
-from .ports import CommonParts, ThreadPorts
+from .ports import AgentRouting, CommonParts, FormAnswers, QuestionContext, ThreadPorts
 from .refusals import Refusals
 from .registry import Conversations, Registry
 from .replicas import Replicas
@@ -66,14 +66,14 @@ class Threads:
         clock, observer = common.clock, common.observer
         turns, background = settings.turns, common.background
         leases, notices = common.leases, common.notices
-        self.context, self.forms, self.routing = ports.context, ports.forms, ports.routing
+        self._ports = ports
         self.follow = FollowedThreads(
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
         parts = TurnParts(
             agents=common.agents, thread_agents=common.thread_agents, store=store, settings=settings,
             secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
-            follow=self.follow, forms=self.forms, context=self.context,
+            follow=self.follow, forms=ports.forms, context=ports.context,
             files=QuestionFiles(common.api, settings.files),
             learned=LearnedFacts(store, clock), news=ports.news, background=background,
         )  # fmt: skip
@@ -89,6 +89,21 @@ class Threads:
             store_trouble=StoreTrouble(settings.store.max_failures, common.health),
         )  # fmt: skip
         self.refusals = Refusals(notices, clock, observer, background)
+
+    @property
+    def context(self) -> QuestionContext:
+        """What goes to the agent beside a question."""
+        return self._ports.context
+
+    @property
+    def forms(self) -> FormAnswers:
+        """What becomes of an agent's questions."""
+        return self._ports.forms
+
+    @property
+    def routing(self) -> AgentRouting:
+        """Which agent a question is for."""
+        return self._ports.routing
 
     async def wait_for_broken_store(self) -> StoreError:
         """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""

@@ -25,7 +25,8 @@ class TaskWatch:
     """The task of one turn."""
 
     def __init__(self, turn: TurnRecord, agent: Agent, settings: PushSettings, clock: Clock) -> None:
-        self._turn, self._push, self._clock, self._settings = turn, settings, clock, agent.settings
+        self._turn, self._clock = turn, clock
+        self._push, self._settings = settings, agent.settings
         self._agent = agent.in_conversation(turn.question.thread)
         self._hint = asyncio.Event()
 

@@ -114,7 +114,7 @@ def test_a_secret_is_a_variable_of_its_agent_alone_and_is_masked(tmp_path: Path)
         ),
         (
             f'{TWO}prefixes = ["a b"]',
-            ["agents.ops.prefixes: 'a b' is none: it is one word that means nothing else"],
+            ["agents.ops.prefixes: 'a b' cannot be one: write a word of its own"],
         ),
         (f'{TWO}[routing]\ndefault = "x"', ["routing.default is 'x': should be one of research, ops"]),
         (f"{TWO}[routing]\nfoo = 1", ["routing.foo is not a setting; they are default"]),
@@ -139,7 +139,7 @@ def test_a_mistake_is_named_with_the_remedy(text: str, lines: list[str], tmp_pat
 @pytest.mark.parametrize("name", ["use", "default", "Research", "a b", "1st"])
 def test_a_name_is_one_small_word_that_means_nothing_else(name: str, tmp_path: Path) -> None:
     (line,) = problems(tmp_path, f'[agents."{name}"]\nurl = "http://r.invalid/"')
-    assert line.startswith(f"agents.{name}: a name has small letters, digits, _ and -, and is none of")
+    assert line.startswith(f"agents.{name}: a name has small letters, digits, _ and -, and is not one of")
 
 
 def test_a_variable_of_no_agent_is_named(tmp_path: Path) -> None:

@@ -8,15 +8,18 @@ from dataclasses import replace
 
 import pytest
 
+from slack_bot.agents.agents import Agents
 from slack_bot.errors import StoreError
 from slack_bot.observe.facts import ToAll
-from slack_bot.store.knowledge import AgentContext
+from slack_bot.observe.health import Health
+from slack_bot.store.knowledge import AgentContext, Profiles
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.threads.journal import Journal, TurnJournal
 from slack_bot.threads.leases import Leases
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
+from tests.agents_of import only
 from tests.store import subjects
 
 THREAD = ThreadKey("T1", "C1", "1.0")
@@ -41,7 +44,8 @@ class CountingStore(MemoryStore):
 
 def new_journal(store: MemoryStore, interval: float = 1.0) -> Journal:
     clock = new_clock()
-    return Journal(store, "agent", clock, interval, Leases(store, clock.wall), ToAll())
+    agents = Agents(only("http://agent.invalid"), clock, Health(), Profiles(store))
+    return Journal(store, agents, clock, interval, Leases(store, clock.wall), ToAll())
 
 
 async def begin(store: MemoryStore, turn: TurnRecord | None = None, interval: float = 1.0) -> TurnJournal:
@@ -119,18 +123,20 @@ async def test_what_is_known_of_the_thread_after_a_turn(
     after: AgentContext,
 ) -> None:
     store = MemoryStore()
-    await subjects.save_conversation(store, "agent", THREAD, before, 0.0)
+    await subjects.save_conversation(store, "http://agent.invalid", THREAD, before, 0.0)
     journal = await begin(store)
     assert journal.question.task_id == task_id
     await journal.task_known(None, context_id)
     await journal.end(outcome, awaiting)
-    assert await subjects.conversation(store, "agent", THREAD) == after
+    assert await subjects.conversation(store, "http://agent.invalid", THREAD) == after
 
 
 @on_virtual_time
 async def test_a_question_is_marked_before_the_agent_is_asked() -> None:
     store = MemoryStore()
-    await subjects.save_conversation(store, "agent", THREAD, AgentContext("ctx", {"U1": "task"}), 0.0)
+    await subjects.save_conversation(
+        store, "http://agent.invalid", THREAD, AgentContext("ctx", {"U1": "task"}), 0.0
+    )
     journal = await begin(store)
     assert not journal.is_takeover
     assert (await stored(store)).stage is Stage.ACCEPTED

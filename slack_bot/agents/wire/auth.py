@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from ...errors import SettingsError
 from ...http_client import AsyncByteStream, Auth, ByteStream, Cookies, Request, Response
 from ...settings.models import AgentSettings, ClientSettings
+from ...turn.progress import DEFAULT_AGENT
 
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -86,6 +87,12 @@ def bare(url: str) -> str:
     """`url` without user, password and fragment."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
+
+
+def key_of_agent(name: str, settings: AgentSettings) -> str:
+    """The key of an agent in the store: its name; for the default agent, the origin and path of its URL."""
+    url = bare(settings.url or "").partition("?")[0].rstrip("/")
+    return url if name == DEFAULT_AGENT else name
 
 
 def admits(url: str, configured: str, allowed_hosts: Iterable[str] = ()) -> bool:

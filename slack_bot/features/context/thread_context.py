@@ -70,7 +70,8 @@ class ThreadContext(QuestionContext):
 
     def __init__(self, common: CommonParts) -> None:
         settings = common.settings
-        self._thread_agents, self._api, self._people = common.thread_agents, common.api, common.people
+        self._thread_agents = common.thread_agents
+        self._api, self._people = common.api, common.people
         self._store, self._clock = common.store, common.clock
         self._settings, self._policies = settings.context, common.policies
         self._reader = ThreadReader(common.api, settings.context, settings.governor.reads_per_minute)

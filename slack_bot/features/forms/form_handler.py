@@ -82,8 +82,8 @@ class FormHandler(FormAnswers):
     can_be_answered = True
 
     def __init__(self, common: CommonParts) -> None:
-        self._agents, self._store, self._notices = common.agents, common.store, common.notices
-        self._thread_agents = common.thread_agents
+        self._agents, self._thread_agents = common.agents, common.thread_agents
+        self._store, self._notices = common.store, common.notices
         self._access, self._clock = FormAccess(common), common.clock
         self._observer, self._spawn = common.observer, common.background.spawn
 

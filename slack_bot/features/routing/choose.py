@@ -3,14 +3,14 @@
 The first rule that says something counts:
 
 1. The thread's own agent. A thread belongs to the agent of its first question for good: another agent knows
-   nothing of what was said there. A question that names another one is not asked; its asker is told so.
+   nothing of what was said there. A question that names another one is not asked; its asker gets a notice.
 2. The agent that the question names: `research: ...`, `/r ...`, or the name alone.
 3. The channel's agent.
 4. In direct messages, the agent that the person chose last.
 5. The default one.
 
 A name counts only in front, and only with `:` behind it or `/` before it: the word "research" in a sentence
-chooses nobody.
+chooses no agent.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Obstacle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AgentRules:
     """What is known where a question is asked. All are names of agents.
 
     `words`: what chooses each agent, in small letters. `here`: those that may be named in the channel.
@@ -62,7 +62,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class AgentChoice:
     """Ask `agent` what `text` says. `obstacle`: why it is not asked, though it is the one that was meant."""
 
     agent: str
@@ -71,35 +71,35 @@ class Choice:
     obstacle: Obstacle | None = None
 
 
-def choose(text: str, rules: Rules) -> Choice:
+def choose(text: str, rules: AgentRules) -> AgentChoice:
     """Which agent is asked what. `text`: the question, without the mention."""
     named, rest = name_in(text, rules.words)
     if rules.thread is not None:
         return _in_thread(rules.thread, named, rest, rules)
     if named is not None:
-        return _if_allowed(Choice(named, rest, Reason.NAMED), rules)
+        return _if_allowed(AgentChoice(named, rest, Reason.NAMED), rules)
     for agent, reason in ((rules.channel, Reason.CHANNEL), (rules.person, Reason.PERSON)):
         if agent is not None and (reason is Reason.CHANNEL or agent in rules.here):
-            return _if_allowed(Choice(agent, text, reason), rules)
+            return _if_allowed(AgentChoice(agent, text, reason), rules)
     default = rules.default if rules.default in rules.here else next(iter(rules.here), rules.default)
-    return _if_allowed(Choice(default, text, Reason.DEFAULT), rules)
+    return _if_allowed(AgentChoice(default, text, Reason.DEFAULT), rules)
 
 
-def _in_thread(thread: str, named: str | None, rest: str, rules: Rules) -> Choice:
+def _in_thread(thread: str, named: str | None, rest: str, rules: AgentRules) -> AgentChoice:
     if thread not in rules.words.values():
-        return Choice(thread, rest, Reason.THREAD, Obstacle.GONE)
+        return AgentChoice(thread, rest, Reason.THREAD, Obstacle.GONE)
     if named not in (None, thread):
-        return Choice(named or "", rest, Reason.NAMED, Obstacle.OTHER_THREAD)
-    return _if_allowed(Choice(thread, rest, Reason.THREAD), rules)
+        return AgentChoice(named or "", rest, Reason.NAMED, Obstacle.OTHER_THREAD)
+    return _if_allowed(AgentChoice(thread, rest, Reason.THREAD), rules)
 
 
-def _if_allowed(choice: Choice, rules: Rules) -> Choice:
+def _if_allowed(choice: AgentChoice, rules: AgentRules) -> AgentChoice:
     obstacle = None
     if choice.agent not in rules.for_asker:
         obstacle = Obstacle.NOT_FOR_ASKER
     elif choice.reason is Reason.NAMED and choice.agent not in rules.here:
         obstacle = Obstacle.NOT_HERE
-    return Choice(choice.agent, choice.text, choice.reason, obstacle)
+    return AgentChoice(choice.agent, choice.text, choice.reason, obstacle)
 
 
 def name_in(text: str, words: Mapping[str, str]) -> tuple[str | None, str]:

@@ -31,7 +31,7 @@ from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
 from ...turn.progress import Stage
 from ...turn.record import Question, ThreadKey, is_direct
 from ..feature import Feature
-from .choose import Choice, Obstacle, Rules, choose
+from .choose import AgentChoice, AgentRules, Obstacle, choose
 
 _log = logging.getLogger(__name__)
 
@@ -61,13 +61,13 @@ class Router(AgentRouting):
         self._agents, self._threads = common.agents, common.thread_agents
         self._store, self._clock = common.store, common.clock
         self._policies, self._people = common.policies, common.people
-        entries = common.agents.table.entries
+        entries = common.agents.settings.entries
         prefixed = ((prefix.casefold(), name) for name, each in entries.items() for prefix in each.prefixes)
         self._words = {**dict(prefixed), **{name: name for name in entries}}
         self._entries: Mapping[str, AgentEntry] = entries
 
     async def route(self, question: Question, *, is_mention: bool) -> Route:
-        """Which agent is asked what, or what the asker is told instead. Raises StoreError."""
+        """Choose the agent of `question`, or the notice for its asker. Raises StoreError."""
         thread = question.thread
         pinned = await self._threads.of(thread)
         if not is_mention:
@@ -84,7 +84,7 @@ class Router(AgentRouting):
         _log.info("the question is for %s: %s", choice.agent, choice.reason, extra=fields)
         return Route(replace(question, text=choice.text), choice.agent, choice.reason)
 
-    async def _rules(self, question: Question, pinned: str | None) -> Rules:
+    async def _rules(self, question: Question, pinned: str | None) -> AgentRules:
         thread, policy = question.thread, self._policies.of(question.thread.channel)
         chosen = None
         if is_direct(thread.channel):
@@ -92,7 +92,7 @@ class Router(AgentRouting):
         may_ask = await asyncio.gather(
             *(self._may_ask(each, question.user) for each in self._entries.values())
         )
-        return Rules(
+        return AgentRules(
             words=self._words,
             here=[each for each in self._entries if not policy.agents or each in policy.agents],
             for_asker=[name for name, may in zip(self._entries, may_ask, strict=True) if may],
@@ -108,7 +108,7 @@ class Router(AgentRouting):
         groups = await asyncio.gather(*map(self._people.members, entry.groups))
         return any(user in members for members in groups if members is not None)
 
-    def _words_of(self, choice: Choice, rules: Rules) -> str:
+    def _words_of(self, choice: AgentChoice, rules: AgentRules) -> str:
         others = [name for name in rules.here if name in rules.for_asker and name != choice.agent]
         name, listed = choice.agent, " or ".join(others) or "no other one"
         match choice.obstacle:
@@ -123,20 +123,20 @@ class Router(AgentRouting):
 
     # -- words for the bot itself
 
-    async def _command(self, question: Question, rules: Rules) -> str | None:
+    async def _command(self, question: Question, rules: AgentRules) -> str | None:
         """What is answered to a word for the bot; None: it is a question."""
         first, *others = question.text.split() or [""]
         word = first.casefold()
         if word == _USE and len(others) == 1:
             return await self._use(question, others[0].casefold(), rules)
-        commands = {"agents": self._list, "help": self._help, "new": self._begin_anew, "status": self._status}
+        commands = {"agents": self._list, "help": self._help, "new": self._forget, "status": self._status}
         command = None if others else commands.get(word)
         return None if command is None else await command(question.thread, rules)
 
-    async def _help(self, _: ThreadKey, rules: Rules) -> str:
+    async def _help(self, _thread: ThreadKey, rules: AgentRules) -> str:
         return AGENTS_HELP.format(next(iter(rules.here), self._agents.default.name))
 
-    async def _use(self, question: Question, word: str, rules: Rules) -> str:
+    async def _use(self, question: Question, word: str, rules: AgentRules) -> str:
         if (name := self._words.get(word)) is None:
             return AGENT_UNKNOWN.format(word, ", ".join(rules.here))
         choice = choose(f"{name}:", rules)
@@ -150,7 +150,7 @@ class Router(AgentRouting):
         await self._threads.pin(thread, name)
         return AGENT_IS_CHOSEN.format(name)
 
-    async def _list(self, _: ThreadKey, rules: Rules) -> str:
+    async def _list(self, _thread: ThreadKey, rules: AgentRules) -> str:
         names = [name for name in rules.here if name in rules.for_asker]
         agents = [agent for name in names if (agent := self._agents.get(name)) is not None]
         lines = await asyncio.gather(*map(self._line_of, agents))
@@ -164,7 +164,7 @@ class Router(AgentRouting):
             about = AGENT_UNREACHABLE
         return f"• *{agent.name}*{mark}: {' '.join(about.split())[:150] or agent.name}"
 
-    async def _begin_anew(self, thread: ThreadKey, rules: Rules) -> str:
+    async def _forget(self, thread: ThreadKey, rules: AgentRules) -> str:
         """The thread's agent forgets what was said in the thread."""
         key = await self._threads.key_of(thread)
         known = await conversation(self._store, key, thread)
@@ -172,7 +172,7 @@ class Router(AgentRouting):
             await save_conversation(self._store, key, thread, AgentContext(), self._clock.wall())
         return NEW_CONVERSATION.format(rules.thread or rules.channel or rules.default)
 
-    async def _status(self, thread: ThreadKey, rules: Rules) -> str:
+    async def _status(self, thread: ThreadKey, rules: AgentRules) -> str:
         name = rules.thread or rules.channel or rules.default
         turns = [each for each in await self._store.unfinished() if each.question.thread == thread]
         waiting = sum(each.stage is Stage.ACCEPTED for each in turns)

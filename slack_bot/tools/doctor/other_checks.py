@@ -65,7 +65,7 @@ _WANTS_CERTIFICATE = (
 
 
 async def check_agents(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
-    """Each agent. Where there are several, its name stands behind what is checked."""
+    """Check each agent. With several, the name of a check ends with that of its agent."""
     try:
         table = read_agents(settings)
     except SettingsError as error:

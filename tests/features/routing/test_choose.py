@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.features.routing.choose import Choice, Obstacle, Reason, Rules, choose, name_in
+from slack_bot.features.routing.choose import AgentChoice, AgentRules, Obstacle, Reason, choose, name_in
 
 AGENTS = ("default", "research", "ops")
 WORDS = {"r": "research", "default": "default", "research": "research", "ops": "ops"}
 
 
-def rules(**known: object) -> Rules:
+def rules(**known: object) -> AgentRules:
     base = {"words": WORDS, "here": AGENTS, "for_asker": AGENTS, "default": "default"}
-    return Rules(**{**base, **known})  # type: ignore[arg-type]
+    return AgentRules(**{**base, **known})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -45,38 +45,38 @@ def test_a_name_counts_only_in_front_and_only_marked(text: str, found: tuple[str
 @pytest.mark.parametrize(
     ("text", "known", "choice"),
     [
-        ("why?", {}, Choice("default", "why?", Reason.DEFAULT)),
-        ("why?", {"channel": "ops"}, Choice("ops", "why?", Reason.CHANNEL)),
-        ("why?", {"person": "ops"}, Choice("ops", "why?", Reason.PERSON)),
-        ("why?", {"channel": "ops", "person": "research"}, Choice("ops", "why?", Reason.CHANNEL)),
-        ("r: why?", {"channel": "ops"}, Choice("research", "why?", Reason.NAMED)),
-        ("why?", {"thread": "ops", "channel": "research"}, Choice("ops", "why?", Reason.THREAD)),
-        ("ops: why?", {"thread": "ops"}, Choice("ops", "why?", Reason.THREAD)),
-        ("r: why?", {"thread": "ops"}, Choice("research", "why?", Reason.NAMED, Obstacle.OTHER_THREAD)),
-        ("why?", {"thread": "sales"}, Choice("sales", "why?", Reason.THREAD, Obstacle.GONE)),
-        ("r: why?", {"thread": "sales"}, Choice("sales", "why?", Reason.THREAD, Obstacle.GONE)),
-        ("r: why?", {"here": ("ops",)}, Choice("research", "why?", Reason.NAMED, Obstacle.NOT_HERE)),
-        ("why?", {"here": ("ops",)}, Choice("ops", "why?", Reason.DEFAULT)),
-        ("why?", {"here": ("ops",), "person": "research"}, Choice("ops", "why?", Reason.DEFAULT)),
+        ("why?", {}, AgentChoice("default", "why?", Reason.DEFAULT)),
+        ("why?", {"channel": "ops"}, AgentChoice("ops", "why?", Reason.CHANNEL)),
+        ("why?", {"person": "ops"}, AgentChoice("ops", "why?", Reason.PERSON)),
+        ("why?", {"channel": "ops", "person": "research"}, AgentChoice("ops", "why?", Reason.CHANNEL)),
+        ("r: why?", {"channel": "ops"}, AgentChoice("research", "why?", Reason.NAMED)),
+        ("why?", {"thread": "ops", "channel": "research"}, AgentChoice("ops", "why?", Reason.THREAD)),
+        ("ops: why?", {"thread": "ops"}, AgentChoice("ops", "why?", Reason.THREAD)),
+        ("r: why?", {"thread": "ops"}, AgentChoice("research", "why?", Reason.NAMED, Obstacle.OTHER_THREAD)),
+        ("why?", {"thread": "sales"}, AgentChoice("sales", "why?", Reason.THREAD, Obstacle.GONE)),
+        ("r: why?", {"thread": "sales"}, AgentChoice("sales", "why?", Reason.THREAD, Obstacle.GONE)),
+        ("r: why?", {"here": ("ops",)}, AgentChoice("research", "why?", Reason.NAMED, Obstacle.NOT_HERE)),
+        ("why?", {"here": ("ops",)}, AgentChoice("ops", "why?", Reason.DEFAULT)),
+        ("why?", {"here": ("ops",), "person": "research"}, AgentChoice("ops", "why?", Reason.DEFAULT)),
         (
             "r: why?",
             {"for_asker": ("ops", "default")},
-            Choice("research", "why?", Reason.NAMED, Obstacle.NOT_FOR_ASKER),
+            AgentChoice("research", "why?", Reason.NAMED, Obstacle.NOT_FOR_ASKER),
         ),
         (
             "why?",
             {"channel": "ops", "for_asker": ("default",)},
-            Choice("ops", "why?", Reason.CHANNEL, Obstacle.NOT_FOR_ASKER),
+            AgentChoice("ops", "why?", Reason.CHANNEL, Obstacle.NOT_FOR_ASKER),
         ),
         (
             "why?",
             {"thread": "ops", "for_asker": ("default",)},
-            Choice("ops", "why?", Reason.THREAD, Obstacle.NOT_FOR_ASKER),
+            AgentChoice("ops", "why?", Reason.THREAD, Obstacle.NOT_FOR_ASKER),
         ),
     ],
 )
 def test_the_first_rule_that_says_something_counts(
-    text: str, known: dict[str, object], choice: Choice
+    text: str, known: dict[str, object], choice: AgentChoice
 ) -> None:
     assert choose(text, rules(**known)) == choice
 
