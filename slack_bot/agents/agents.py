@@ -15,7 +15,7 @@ from .wire.transport import new_http
 
 
 class Agents:
-    """All agents that the settings name. There are none before `open`.
+    """All agents that the settings name. Empty before `open`.
 
     A name that is not here was removed from the settings: what is stored may still have it.
     """

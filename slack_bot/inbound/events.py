@@ -188,7 +188,7 @@ class SlackListeners:
         return None
 
     def _say_instead(self, inbound: InboundQuestion, *, is_old: bool) -> str:
-        """Tell the asker why no agent is asked, and return it for the log."""
+        """Send the asker the notice of the route, and return it for the log."""
         if not is_old:
             self._threads.refusals.refuse(inbound.question, inbound.route.words)
         return inbound.route.reason

@@ -160,7 +160,7 @@ async def overhear(
         await store.remove(OVERHEARD, *((*thread.parts, each.ts) for each in surplus))
 
 
-def _thread_of_key(key: Key, _: object) -> ThreadKey:
+def _thread_of_key(key: Key, _record: object) -> ThreadKey:
     return ThreadKey(*key)
 
 

@@ -213,7 +213,7 @@ AGENTS_HELP = (
     " `status` says what runs here."
 )
 NEW_CONVERSATION = (
-    "{} has forgotten what was said in this thread: your next question begins a new conversation."
+    "{} has forgotten what was said in this thread. The next question begins a new conversation."
 )
 THREAD_STATUS = "{} answers in this thread. Under way: {}, waiting: {}."
 
