@@ -163,7 +163,7 @@ def take_out(name: str, folder: Path) -> None:
         shutil.rmtree(copy / "features" / name)
         app = copy / "app.py"
         source = re.sub(rf"from \.features\.{name}\..*\n", "", app.read_text("utf-8"))
-        app.write_text(re.sub(rf"\b{name.upper()}\b(, )?", "", source), "utf-8")
+        app.write_text(re.sub(rf"\b{name.upper()}\b(,\s*)?", "", source), "utf-8")
 
 
 def has_audit(folder: Path) -> bool:

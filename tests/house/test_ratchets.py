@@ -8,8 +8,8 @@ room `features` is on the way of each turn; and a bot is built with one more, pu
 moves and climbs of the walks: an answer in Slack is a value that gives orders, and its writer is its driver,
 so that each order passes the frames of its step once more. A fourth one raised the files of the
 walks: what the assembler of an answer and the parser did alone is done by parts with a file each (`agents/`).
-A chunk makes as many calls as before. A fifth one raised the walks of a mention, a press and a takeover: a bot
-may have several agents, so which one a thread has is asked on the way.
+A chunk makes as many calls as before. A fifth one raised the walks of a mention, a press and a takeover: a
+bot may have several agents, so which one a thread has is asked on the way.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
 from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
-from ...settings.config_file import read_agents
+from ...settings.config_file import read_agents, read_config
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, StoreSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
@@ -42,6 +42,7 @@ from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
 from ...store.stores import open_admin, opener_of
 from ...store_kinds import store_kind
+from ...testing.overrides import with_overrides
 from ...turn.progress import DEFAULT_AGENT
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
@@ -66,6 +67,10 @@ _WANTS_CERTIFICATE = (
 
 async def check_agents(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
     """Check each agent. With several, the name of a check ends with that of its agent."""
+    try:
+        read_config(settings.slack.config)
+    except SettingsError:  # the check of channels says why
+        settings = with_overrides(settings, {"config": None})
     try:
         table = read_agents(settings)
     except SettingsError as error:
