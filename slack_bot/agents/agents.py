@@ -29,6 +29,10 @@ class Agents:
         traceparent: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         self.settings = settings
+        self.are_several = settings.are_listed
+        """Whether there is anything to choose, and to keep."""
+        self.default_name = settings.default
+        """Of the agent that gets a question which names none."""
         self._clock, self._health, self._facts = clock, health, facts
         self._traceparent = traceparent
         self._agents: dict[str, Agent] = {}
@@ -49,13 +53,8 @@ class Agents:
 
     @property
     def default(self) -> Agent:
-        """The agent of a question that names none."""
-        return self._agents[self.settings.default]
-
-    @property
-    def are_several(self) -> bool:
-        """Whether there is anything to choose, and to keep."""
-        return self.settings.are_listed
+        """The agent that gets a question which names none."""
+        return self._agents[self.default_name]
 
     def get(self, name: str) -> Agent | None:
         """The agent of this name; None if the settings do not have it any more."""

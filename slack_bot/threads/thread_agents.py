@@ -18,7 +18,7 @@ class ThreadAgents:
         """The name of the thread's agent; None before the first question. The settings may not have it any
         more. Raises StoreError.
         """
-        default = self._agents.settings.default
+        default = self._agents.default_name
         if not self._agents.are_several:
             return default
         pinned = await self._store.get(THREAD_AGENTS, thread.parts)
@@ -30,7 +30,7 @@ class ThreadAgents:
 
     async def key_of(self, thread: ThreadKey) -> str:
         """The key under which the store has what is known of the thread's agent. Raises StoreError."""
-        return self._agents.key_of(await self.of(thread) or self._agents.settings.default)
+        return self._agents.key_of(await self.of(thread) or self._agents.default_name)
 
     async def pin(self, thread: ThreadKey, agent_name: str | None) -> str:
         """The thread's agent from now on: `agent_name`, or the default one, unless it has one already.
@@ -38,8 +38,8 @@ class ThreadAgents:
         Raises StoreError.
         """
         if not self._agents.are_several:
-            return self._agents.settings.default
-        name = await self.of(thread) or agent_name or self._agents.settings.default
+            return self._agents.default_name
+        name = await self.of(thread) or agent_name or self._agents.default_name
         now = self._clock.wall()
         pinned = await self._store.change(
             THREAD_AGENTS, thread.parts, lambda before: before or ThreadAgent(name), now

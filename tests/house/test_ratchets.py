@@ -23,7 +23,7 @@ SHAPE = {
     "attributes set from outside": 102,
     "splats into constructors": 20,
     "conditional callees": 1,
-    "assignments to three or more": 170,
+    "assignments to three or more": 169,
     "parameter names with five or more types": 29,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,
