@@ -370,16 +370,17 @@ class StreamBuffer:
         return max(due if finder.cuts.safe or needs_look else due + pause, not_before)
 
     def due(self, now: float) -> float | None:
-        """As `deadline`, after a look for cuts if one is due; `now` if text is ready."""
+        """As `deadline`, after a look for cuts if one is due; not after `now` if text is ready."""
         self.input.settle()
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
             if self._is_due() or not self._finder.needs_look():
-                return now
+                return min(due, now)
             self._finder.look()
         return due
 
     def is_ready(self, now: float) -> bool:
-        return self.due(now) == now
+        due = self.due(now)
+        return due is not None and due <= now
 
     def release(self, now: float, *, is_late: bool = False) -> int:
         """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so

@@ -7,7 +7,7 @@ takes more than some milliseconds goes on in the *worker*, with the loop in betw
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, assert_never
@@ -27,7 +27,7 @@ from ..text.words import GOES_ON_NOW, THREAD_GONE
 from ..turn import actions
 from ..turn.durations import in_words
 from ..turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
-from ..turn.machine import State, Turn
+from ..turn.machine import WHOLE, State, Turn
 from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.quotes import Heard, Surroundings
 from ..turn.record import Outcome, Question
@@ -250,7 +250,9 @@ class TurnListener:
     def _steps(self, event: Event) -> Iterator[None]:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
         may_be_due, buffer, news = False, self._answer.buffer, self._answer.news
-        decided = yield from self._decide(event)
+        if isinstance(event, WHOLE):
+            yield from self.machine.prepare(event)
+        decided = self._decide(event)
         is_awaited = self.machine.waits_for_human
         for number, action in enumerate(decided, start=1):
             if isinstance(action, actions.AppendText):
@@ -272,7 +274,7 @@ class TurnListener:
         if self._answer.pace.is_earlier(buffer.deadline()):
             self._writer.wake.set()
 
-    def _decide(self, event: Event) -> Generator[None, None, list[actions.Action]]:
+    def _decide(self, event: Event) -> list[actions.Action]:
         late = self.machine.late
         if not self._is_heard and self.consumer.view.heard:
             self._is_heard = True
@@ -282,7 +284,7 @@ class TurnListener:
             event = replace(event, text=sanitize_beginning(event.text, self._answer.secrets))
         elif isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._answer.buffer.input.is_unsent)
-        decided = yield from self.machine.handle_in_steps(event)
+        decided = self.machine.handle(event)
         if self._has_details:
             now, state, is_late = self._now(), str(self.machine.state), self.machine.late > late
             self._observer(facts.EventHandled(now, self._key, event, tuple(decided), state, is_late))
@@ -419,7 +421,7 @@ class TurnRunner:
         if form is not None:
             task = self._listener.consumer.view
             handle = await journal.open_form(form, is_over=task.state.is_terminal)
-        note = sanitize(end.note, secrets)
+        note = sanitize(end.note, secrets) if end.note else ""
         ending = Ending(end.outcome, note=note, offer_retry=end.offer_retry, form=form, handle=handle)
         ended = await self._writer.carry_out(answer.finish(ending))
         if ended.outcome is end.outcome:

@@ -11,7 +11,7 @@ after a sign-in.
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -103,7 +103,8 @@ _CARD_STATES = {
     StepState.DONE: CardState.DONE,
     StepState.FAILED: CardState.ERROR,
 }
-_WHOLE = (events.AnswerReplaced, events.FinalAnswer)
+WHOLE = (events.AnswerReplaced, events.FinalAnswer)
+"""The events that have the whole of an answer: `Turn.prepare` comes before `Turn.handle`."""
 _UNSHOWN = frozenset(
     {
         events.AgentIdle,
@@ -302,11 +303,9 @@ class Turn:
         """What the thread must show in the end, as far as it is known."""
         return self._answer.text
 
-    def handle_in_steps(self, event: Event) -> Generator[None, None, list[Action]]:
-        """As `handle`; yields after each step but the last where that takes long."""
-        if isinstance(event, _WHOLE):
-            yield from self._answer.prepare(event.text)
-        return self.handle(event)
+    def prepare(self, event: events.AnswerReplaced | events.FinalAnswer) -> Iterator[None]:
+        """Steps that come before `handle`, where that would take long."""
+        return self._answer.prepare(event.text)
 
     def handle(self, event: Event) -> list[Action]:
         kind = type(event)

@@ -94,3 +94,13 @@ def test_another_process_goes_on_from_the_records() -> None:
     assert later.answer.state.ledger.repeated.rest == "One.\n"
     later.answer.state.unsettled = later.answer.state.messages[0]  # whoever is next looks at it again
     assert later.answer.state.records[0].is_open
+
+
+def test_text_that_waits_for_a_slot_does_not_wake_the_writer_again() -> None:
+    answer = PureAnswer().answer
+    answer.buffer.push("One.\n", 1_000.0)
+    due = answer.pace.due(1_002.0)
+    assert due == 1_002.0
+    answer.pace.deadline(due, 1_002.0)
+    answer.buffer.push("Two.\n", 1_002.5)
+    assert not answer.pace.is_earlier(answer.buffer.deadline())

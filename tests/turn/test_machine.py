@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -637,30 +636,27 @@ def test_the_last_final_answer_is_what_stands_there(events: list[Event]) -> None
 # -- work ----------------------------------------------------------------------------------------------------
 
 
-def test_a_long_answer_is_compared_in_steps_of_one_size() -> None:
-    def compared(times: int) -> tuple[list[int], list[Action]]:
+def test_a_long_answer_is_compared_beforehand_in_steps_of_one_size() -> None:
+    def compared(times: int) -> tuple[list[int], int, list[Action]]:
         turn, text = Turn(), "some words " * times
         turn.handle(AnswerText(text))
         final = FinalAnswer(text.replace(" ", "\n") + "and more", "final_result")
+        beforehand = steps(turn.prepare(final))
         actions: list[Action] = []
-
-        def handled() -> Iterator[None]:
-            actions.extend((yield from turn.handle_in_steps(final)))
-
-        return steps(handled()), actions
+        return beforehand, work(lambda: actions.extend(turn.handle(final))), actions
 
     short, long = compared(30_000), compared(120_000)
     assert len(long[0]) > 2 * len(short[0])
     assert max(long[0]) <= 1.01 * max(short[0])
-    assert [action.text for action in only(long[1], AppendText)] == ["and more"]
+    assert long[1] == short[1] < 100
+    assert [action.text for action in only(long[2], AppendText)] == ["and more"]
 
 
 def test_what_was_compared_beforehand_counts_for_those_texts_only() -> None:
     turn = Turn()
-    for event in (AnswerText("First"), FinalAnswer("First", "final_result"), AnswerReplaced("Too late")):
-        for _ in turn.handle_in_steps(event):
-            pass
-    assert turn.late == 1
+    turn.handle(AnswerText("First"))
+    for _ in turn.prepare(FinalAnswer("Another", "final_result")):
+        pass
     actions = turn.handle(FinalAnswer("First and more", "final_result"))
     assert [action.text for action in only(actions, AppendText)] == [" and more"]
 
@@ -695,14 +691,11 @@ def test_a_question_is_not_looked_for_in_an_answer_that_comes_as_a_file() -> Non
     assert [action.form for action in only(actions, ShowForm)] == [huge]
 
 
-def test_an_event_is_handled_in_steps_as_at_once() -> None:
-    turn, actions = Turn(), list[Action]()
-
-    def handle(event: Event) -> Iterator[None]:
-        actions[:] = yield from turn.handle_in_steps(event)
-
+def test_a_comparison_that_was_prepared_is_used_once() -> None:
+    turn = Turn()
     turn.handle(AnswerText("one two"))
-    assert list(handle(Narrated(" ", reason="nothing"))) == []
-    assert actions == [NoOp("nothing")]
-    assert list(handle(FinalAnswer("one two three", "final_result"))) == []
-    assert shown(actions) == " three"
+    assert turn.handle(Narrated(" ", reason="nothing")) == [NoOp("nothing")]
+    event = FinalAnswer("one two three", "final_result")
+    for _ in turn.prepare(event):
+        pass
+    assert shown(turn.handle(event)) == " three"
