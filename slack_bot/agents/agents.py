@@ -7,7 +7,7 @@ from ..clock import Clock
 from ..http_client import AsyncBaseTransport
 from ..observe.health import Health
 from ..settings.agents import AgentTable
-from ..text.words import AGENT_GONE
+from ..text.words import AGENT_GONE, AGENT_OR_AGENT
 from .agent import Agent
 from .wire.auth import key_of_agent
 from .wire.card_trust import FactStore
@@ -67,7 +67,7 @@ class Agents:
 
     def words_without(self, name: str) -> str:
         """The notice for readers of a thread whose agent was removed from the settings."""
-        return AGENT_GONE.format(name, " or ".join(self._agents))
+        return AGENT_GONE.format(name, AGENT_OR_AGENT.join(self._agents))
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -127,7 +127,11 @@ class SlackListeners:
     async def take(self, inbound: InboundQuestion) -> bool:
         """Accept a question. Returns False if it was accepted before. Raises BotError."""
         question, follow = inbound.question, self._threads.follow
-        is_new = await self._threads.intake.accept(question, inbound.route.agent)
+        route = inbound.route
+        is_new = await self._threads.intake.accept(question, route.agent)
+        if is_new and route.reason:
+            extra = {"turn": question.key, "thread_ts": question.thread.ts}
+            log.info("the question is for %s: %s", route.agent, route.reason, extra=extra)
         try:
             if inbound.is_command:
                 await follow.heard(question)

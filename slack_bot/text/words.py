@@ -140,6 +140,10 @@ WITH_REFERENCE = "{} Reference: {}."
 
 # The agent could not be asked, or did not answer.
 AGENT_FAILED = "The agent could not answer."
+AGENT_IS_DEFAULT = " (asked if you name none)"
+NO_OTHER_AGENT = "no other one"
+AGENT_OR_AGENT = " or "
+AGENT_SAYS_NOTHING = "It says nothing of itself."
 AGENT_UNREACHABLE = "The agent cannot be reached right now."
 AGENT_UNTRUSTED = (
     "What the agent says of itself has to be checked before I may ask it. Trying again will not help:"
@@ -203,6 +207,10 @@ THREAD_HAS_AGENT = "This thread is {0}'s. To ask {1}, mention me in a new messag
 AGENT_NOT_HERE = "{} cannot be asked in this channel. Here you can ask {}."
 AGENT_NOT_FOR_YOU = "You may not ask {}. Here you can ask {}."
 AGENT_UNKNOWN = "I know no agent {}. Here are: {}."
+AGENT_IS_DEFAULT = " (asked if you name none)"
+NO_OTHER_AGENT = "no other one"
+AGENT_OR_AGENT = " or "
+AGENT_SAYS_NOTHING = "It says nothing of itself."
 AGENT_UNREACHABLE = "It cannot be reached now."
 AGENT_IS_CHOSEN = "{} answers in this thread. Mention me with your question."
 AGENT_IS_CHOSEN_FOR_DIRECT = "{} answers you here from now on, if you name no other agent."

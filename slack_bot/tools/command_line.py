@@ -307,7 +307,7 @@ def _config(args: argparse.Namespace) -> int:
     ]
     agents = read_agents(with_overrides(settings := load(), {"config": args.file}))
     if agents.are_listed:
-        tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is the default")
+        tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is asked if none is named")
     if (keys := settings.agent.card_keys) is not None:
         check_card_keys(keys)
     sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")

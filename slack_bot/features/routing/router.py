@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -14,16 +13,21 @@ from ...errors import AgentError
 from ...settings.agents import AgentEntry
 from ...store.collection import Collection, KeptPerson
 from ...store.knowledge import AgentContext, conversation, save_conversation
+from ...text.sanitize import sanitize_beginning
 from ...text.words import (
     AGENT_IS_CHOSEN,
     AGENT_IS_CHOSEN_FOR_DIRECT,
+    AGENT_IS_DEFAULT,
     AGENT_NOT_FOR_YOU,
     AGENT_NOT_HERE,
+    AGENT_OR_AGENT,
+    AGENT_SAYS_NOTHING,
     AGENT_UNKNOWN,
     AGENT_UNREACHABLE,
     AGENTS_HEAD,
     AGENTS_HELP,
     NEW_CONVERSATION,
+    NO_OTHER_AGENT,
     THREAD_HAS_AGENT,
     THREAD_STATUS,
 )
@@ -33,9 +37,8 @@ from ...turn.record import Question, ThreadKey, is_direct
 from ..feature import Feature
 from .choose import AgentChoice, AgentRules, Obstacle, choose
 
-_log = logging.getLogger(__name__)
-
 _USE = "use"
+_ABOUT = 150  # characters of what an agent says of itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Router(AgentRouting):
         self._agents, self._threads = common.agents, common.thread_agents
         self._store, self._clock = common.store, common.clock
         self._policies, self._people = common.policies, common.people
+        self._secrets = common.secrets
         entries = common.agents.settings.entries
         prefixed = ((prefix.casefold(), name) for name, each in entries.items() for prefix in each.prefixes)
         self._words = {**dict(prefixed), **{name: name for name in entries}}
@@ -80,8 +84,6 @@ class Router(AgentRouting):
         choice = choose(question.text, rules)
         if choice.obstacle is not None:
             return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
-        fields = {"turn": question.key, "thread_ts": thread.ts}
-        _log.info("the question is for %s: %s", choice.agent, choice.reason, extra=fields)
         return Route(replace(question, text=choice.text), choice.agent, choice.reason)
 
     async def _rules(self, question: Question, pinned: str | None) -> AgentRules:
@@ -110,7 +112,7 @@ class Router(AgentRouting):
 
     def _words_of(self, choice: AgentChoice, rules: AgentRules) -> str:
         others = [name for name in rules.here if name in rules.for_asker and name != choice.agent]
-        name, listed = choice.agent, " or ".join(others) or "no other one"
+        name, listed = choice.agent, AGENT_OR_AGENT.join(others) or NO_OTHER_AGENT
         match choice.obstacle:
             case Obstacle.OTHER_THREAD:
                 return THREAD_HAS_AGENT.format(rules.thread, name)
@@ -157,12 +159,13 @@ class Router(AgentRouting):
         return "\n".join([AGENTS_HEAD, *lines])
 
     async def _line_of(self, agent: Agent) -> str:
-        mark = " (asked if you name none)" if agent is self._agents.default else ""
+        mark = AGENT_IS_DEFAULT if agent is self._agents.default else ""
         try:
-            about = (await agent.introduction()).description
+            about = (await agent.introduction()).description or AGENT_SAYS_NOTHING
         except AgentError:
             about = AGENT_UNREACHABLE
-        return f"• *{agent.name}*{mark}: {' '.join(about.split())[:150] or agent.name}"
+        about = " ".join(sanitize_beginning(about, self._secrets).split())
+        return f"• `{agent.name}`{mark}: {about if len(about) <= _ABOUT else about[:_ABOUT] + '…'}"
 
     async def _forget(self, thread: ThreadKey, rules: AgentRules) -> str:
         """The thread's agent forgets what was said in the thread."""

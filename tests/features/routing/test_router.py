@@ -180,7 +180,7 @@ async def test_the_thread_of_a_removed_agent_says_so_and_names_the_others(tmp_pa
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("agents", ["*default*", "*research*", "*ops*"]),
+        ("agents", ["`default` (asked if you name none)", "`research`: ", "`ops`: "]),
         ("help", ["write its name in front", "`use NAME`"]),
         ("use sales", ["I know no agent sales. Here are: default, research, ops."]),
         ("status", ["default answers in this thread. Under way: 0, waiting: 0."]),
@@ -251,3 +251,27 @@ async def test_with_one_agent_these_words_are_questions_and_nothing_is_stored(tm
         await there.bot.idle()
         assert there.bot.read(root) == ["D."]
         assert there.asked("default") == ["agents"]
+
+
+class Loud(ByHost):
+    """Agents whose cards call everybody."""
+
+    async def handle_async_request(self, request: Request) -> Response:
+        response = await super().handle_async_request(request)
+        if "agent-card" not in request.url.path:
+            return response
+        card = (await response.aread()).replace(b"Plays a capture.", b"<!channel> <@U2> " + b"x" * 200)
+        return Response(response.status_code, content=card, request=request)
+
+
+@on_virtual_time
+async def test_what_an_agent_says_of_itself_calls_nobody_and_is_short(tmp_path: Path) -> None:
+    hosts = of_hosts()
+    (file := tmp_path / "slack_bot.toml").write_text(FILE, encoding="utf-8")
+    async with run_bot(answer("D."), through=partial(Loud, agents=hosts), config=str(file)) as bot:
+        await bot.ask("agents")
+        await bot.idle()
+        (call,) = bot.calls("chat.postEphemeral")
+        assert "<!channel>" not in call["text"] and "<@U2>" not in call["text"]
+        assert "xxx" in call["text"]
+        assert max(map(len, call["text"].splitlines())) < 250
