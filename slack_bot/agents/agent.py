@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequenc
 from contextlib import aclosing
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Self
 
 from ..clock import Clock
@@ -26,7 +26,7 @@ from ..errors import (
     TokenUnavailable,
 )
 from ..http_client import AsyncClient, Cookies
-from ..observe.health import Health, HealthCheck
+from ..observe.health import Health
 from ..settings.models import AgentSettings
 from ..turn.progress import DEFAULT_AGENT
 from ..turn.record import Introduction
@@ -142,20 +142,21 @@ class Reachability:
     `is_locked_out`: it refused the bot's login, and has taken no question since.
     """
 
-    def __init__(self, health: Health) -> None:
-        self.health = health
+    def __init__(self, health: Health, name: str) -> None:
+        self.passed = partial(health.agent_passed, name)
+        self.failed = partial(health.agent_failed, name)
         self.is_locked_out = False
 
     def question_was_taken(self) -> None:
         self.is_locked_out = False
-        self.health.passed(HealthCheck.AGENT)
+        self.passed()
 
     def question_failed(self, error: AgentError) -> None:
         """What an agent refuses for a question's own sake says nothing of the agent."""
         if isinstance(error, AgentRefused) and error.is_lasting:
             self.is_locked_out = True
         if isinstance(error, AgentUnreachable) or error.is_lasting:
-            self.health.failed(HealthCheck.AGENT, error.problem)
+            self.failed(error.problem)
 
 
 class CardKeeper:
@@ -194,11 +195,11 @@ class CardKeeper:
                 await self._trust.check(card)
                 self.card = card
                 if not self._reachability.is_locked_out:
-                    self._reachability.health.passed(HealthCheck.AGENT)
+                    self._reachability.passed()
                 if lacking := missing(card.auth, self._settings):
                     _log.warning("%s", "; ".join(lacking))
             except AgentError as error:
-                self._reachability.health.failed(HealthCheck.AGENT, error.problem)
+                self._reachability.failed(error.problem)
                 if self._trust.is_lost(error) or self.card is None:
                     self._failure = self._now(), error
                     raise
@@ -294,7 +295,7 @@ class Agent:
         self._tokens = token_source(settings.client, clock)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
         self._conversation = _Conversation(settings, self._tokens, self.key)
-        self._reachability = Reachability(health or Health())
+        self._reachability = Reachability(health or Health(), name)
         self._routes = Routes(settings)
         self._cards = CardKeeper(
             http,

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
+from ..turn.progress import DEFAULT_AGENT
+
 ENDING = "The bot is ending: it takes no new questions."
 STORE_FAILED = "The store failed: new questions are not taken; see the log."
 
@@ -30,12 +32,30 @@ class Health:
             HealthCheck.TOKEN: "The bot's token was not checked yet.",
             HealthCheck.STORE: "The store is not open yet.",
         }
+        self._of_agents: dict[str, str] = {}  # problems, by the name of the agent
 
     def passed(self, check: HealthCheck) -> None:
         self._problems.pop(check, None)
 
     def failed(self, check: HealthCheck, problem: str) -> None:
         self._problems[check] = problem
+
+    def agent_passed(self, name: str) -> None:
+        if self._of_agents.pop(name, None) is not None:
+            self._sum_up_agents()
+
+    def agent_failed(self, name: str, problem: str) -> None:
+        self._of_agents[name] = problem
+        self._sum_up_agents()
+
+    def _sum_up_agents(self) -> None:
+        """`AGENT` is ok if all agents are. Problems of all but the default one begin with a name."""
+        named = (f"{name}: {each}" for name, each in self._of_agents.items() if name != DEFAULT_AGENT)
+        problems = [self._of_agents[DEFAULT_AGENT]] if DEFAULT_AGENT in self._of_agents else []
+        if self._of_agents:
+            self.failed(HealthCheck.AGENT, " ".join([*problems, *named]))
+        else:
+            self.passed(HealthCheck.AGENT)
 
     def is_ok(self, check: HealthCheck) -> bool:
         return check not in self._problems

@@ -33,3 +33,17 @@ def test_each_problem_takes_the_readiness_away_until_it_is_over_but_an_agent_tha
         assert health.body()["checks"][check] == "Something is wrong."  # type: ignore[index]
         health.passed(check)
         assert health.is_ready
+
+
+def test_of_several_agents_each_is_named_until_it_is_well_again() -> None:
+    health = ready()
+    health.agent_failed("default", "It is away.")
+    health.agent_failed("ops", "It refuses the login.")
+    assert health.body()["checks"]["agent"] == "It is away. ops: It refuses the login."  # type: ignore[index]
+    health.agent_passed("default")
+    assert health.body()["checks"]["agent"] == "ops: It refuses the login."  # type: ignore[index]
+    assert health.is_ready
+    health.agent_passed("research")
+    assert not health.is_ok(HealthCheck.AGENT)
+    health.agent_passed("ops")
+    assert health.is_ok(HealthCheck.AGENT)
