@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FEATURES: Sequence[Feature] = [
-    ROUTING,
     CONTEXT,
     FORMS,
     HOME,
@@ -73,6 +72,7 @@ FEATURES: Sequence[Feature] = [
     AUDIT,
     TRACES,
     AGENT_EVENTS,
+    ROUTING,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0

@@ -247,5 +247,5 @@ async def take_form(
     return result.after
 
 
-KNOWLEDGE: Sequence[Collection[Any]] = (CONVERSATIONS, OVERHEARD, FORMS, THREADS, PROFILES)
+KNOWLEDGE: Sequence[Collection[Any]] = (CONVERSATIONS, OVERHEARD, FORMS, THREADS, THREAD_AGENTS, PROFILES)
 """These collections, in the order in which they are counted and exported."""

@@ -70,10 +70,12 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
     assert found.counts == (
         Count("events", 0),
         Count("feedback", 0),
+        Count("personal_agents", 0),
         Count("conversations", 1, 30.0, 30.0),
         Count("overheard", 0),
         Count("forms", 0),
         Count("threads", 0),
+        Count("thread_agents", 0),
         Count("profiles", 0),
     )
     assert (found.place, found.format) == (f"{tmp_path}/store.sqlite", VERSION)

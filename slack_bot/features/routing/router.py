@@ -35,7 +35,7 @@ from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
 from ...turn.progress import Stage
 from ...turn.record import Question, ThreadKey, is_direct
 from ..feature import Feature
-from .choose import AgentChoice, AgentRules, Obstacle, choose
+from .choose import AgentChoice, AgentRules, Obstacle, Reason, choose
 
 _USE = "use"
 _ABOUT = 150  # characters of what an agent says of itself
@@ -51,10 +51,15 @@ class PersonalAgent:
 PERSONAL_AGENTS = Collection(
     "personal_agents",
     PersonalAgent,
+    age=lambda ages: ages.conversations,
     people=lambda key, _: [KeptPerson(key[1], key[0])],
     label="the agent chosen for direct messages",
 )
-"""By workspace and person."""
+"""By workspace and person. The age begins with the last question that it decided."""
+
+
+def _as_it_is(chosen: PersonalAgent | None) -> PersonalAgent | None:
+    return chosen
 
 
 class Router(AgentRouting):
@@ -84,6 +89,10 @@ class Router(AgentRouting):
         choice = choose(question.text, rules)
         if choice.obstacle is not None:
             return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
+        if choice.reason is Reason.PERSON:
+            await self._store.change(
+                PERSONAL_AGENTS, (thread.team, question.user), _as_it_is, self._clock.wall()
+            )
         return Route(replace(question, text=choice.text), choice.agent, choice.reason)
 
     async def _rules(self, question: Question, pinned: str | None) -> AgentRules:
