@@ -245,6 +245,13 @@ def test_a_replacement_that_continues_is_appended() -> None:
     assert not only(actions, RewriteAnswer)
 
 
+def test_what_a_whole_answer_adds_is_the_answer_and_is_not_held_back() -> None:
+    guessed = AnswerText("One", unproven=True)
+    _, actions = run(guessed, FinalAnswer("One and two.", "final_result"), CLOSED)
+    text = [action for action in actions if isinstance(action, AppendText)]
+    assert [(each.text, each.unproven) for each in text] == [("One", True), (" and two.", False)]
+
+
 def test_a_final_answer_that_agrees_after_all_rewrites_nothing() -> None:
     _, actions = run(AnswerText("one"), AnswerReplaced("two"), FinalAnswer("one", "final_result"), CLOSED)
     assert not only(actions, RewriteAnswer)
