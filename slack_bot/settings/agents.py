@@ -18,12 +18,11 @@ from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..turn.progress import DEFAULT_AGENT
+from .channels import GROUP_IDS, PEOPLE_IDS
 from .load import Settings, fields_of, login_contradictions, refusal_line
-from .models import AgentSettings, ClientSettings, SettingsSection, Texts, ids_of
+from .models import AgentSettings, ClientSettings, SettingsSection, Texts
 from .names import PREFIX, nearest
 
-_PEOPLE = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
-_GROUPS = ids_of("S", "ids of user groups, as S0123456")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
 COMMANDS = ("agents", "use", "new", "help", "status")
 """Words after a mention that are for the bot itself, where it has several agents."""
@@ -40,17 +39,11 @@ _HOW = "write [agents.NAME] with url = ... below it"
 class AgentEntry(AgentSettings):
     """One agent of several: all that the section `agent` has, and who it is."""
 
-    shown_name: str | None = None
-    """Its name for readers. Unset: that of its card."""
-    icon: str | None = None
-    """Its emoji, as :mag: (needs the scope chat:write.customize)."""
-    icon_url: str | None = None
-    """The https address of its picture, where `icon` is unset. Unset: that of its card."""
     prefixes: Texts = ()
     """Words besides its name that choose it: "r" for `@bot r: ...` and `@bot /r ...`."""
-    people: Annotated[Texts, _PEOPLE] = ()
+    people: Annotated[Texts, PEOPLE_IDS] = ()
     """Ids of the people who may ask it. Empty, and no `groups`: all who may ask the bot."""
-    groups: Annotated[Texts, _GROUPS] = ()
+    groups: Annotated[Texts, GROUP_IDS] = ()
     """Ids of user groups whose members may ask it too."""
 
     @property

@@ -17,8 +17,8 @@ ChannelTables: TypeAlias = Mapping[str, Mapping[str, Any]]
 """The settings in the file, by the id of a channel, `ALL` or `DIRECT`."""
 
 
-_PEOPLE = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
-_GROUPS = ids_of("S", "ids of user groups, as S0123456")
+PEOPLE_IDS = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
+GROUP_IDS = ids_of("S", "ids of user groups, as S0123456")
 _APPROVERS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
 
 
@@ -46,9 +46,9 @@ class ChannelSettings(SettingsSection):
     """Whether people of other organisations (Slack Connect) may ask."""
     guests: Literal["allow", "deny"] = "allow"
     """Whether guests of the workspace may ask."""
-    people: Annotated[Texts, _PEOPLE] = ()
+    people: Annotated[Texts, PEOPLE_IDS] = ()
     """Ids of the people who may ask (`U...`, `W...`). Empty, and no `groups`: everybody."""
-    groups: Annotated[Texts, _GROUPS] = ()
+    groups: Annotated[Texts, GROUP_IDS] = ()
     """Ids of user groups (`S...`) whose members may ask too."""
     approvers: Annotated[Texts, _APPROVERS] = ()
     """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,

@@ -147,7 +147,8 @@ class Intake:
             name = await self._thread_agents.pin(question.thread, agent_name)
             turn = TurnRecord(question, self._clock.wall(), agent=name)
             is_new = await self._store.accept(turn)
-            if is_new and (thread := await self._thread_of_message_before(question)) is not None:
+            thread = await self._thread_of_message_before(question) if is_new else None
+            if thread is not None and await self._may_join(thread, turn):
                 await self._store.withdraw(turn.key)
                 name = await self._thread_agents.pin(thread, agent_name)
                 turn = replace(turn, question=replace(question, thread=thread), agent=name)
@@ -160,6 +161,12 @@ class Intake:
             now = self._clock.monotonic()
             self._observer(QuestionStored(now, question.key, now - began, is_stored, is_new))
         return turn, is_new
+
+    async def _may_join(self, thread: ThreadKey, turn: TurnRecord) -> bool:
+        """A question for another agent stays in a thread of its own. "stop" is for none."""
+        if turn.question.is_stop_word:
+            return True
+        return await self._thread_agents.of(thread) in (None, turn.agent)
 
     async def _thread_of_message_before(self, question: Question) -> ThreadKey | None:
         """In a direct message each message begins a thread. One that is written shortly after one that is not

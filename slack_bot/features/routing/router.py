@@ -79,11 +79,12 @@ class Router(AgentRouting):
         """Choose the agent of `question`, or the notice for its asker. Raises StoreError."""
         thread = question.thread
         pinned = await self._threads.of(thread)
-        if not is_mention:
-            if pinned is None or self._agents.get(pinned) is not None:
-                return Route(question, pinned)
-            return Route(question, pinned, Obstacle.GONE, self._agents.words_without(pinned))
         rules = await self._rules(question, pinned)
+        if not is_mention:  # its words are for the thread's agent, whatever they are
+            choice = choose("", rules)
+            if choice.obstacle is None:
+                return Route(question, choice.agent)
+            return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
         if (words := await self._command(question, rules)) is not None:
             return Route(question, pinned, "it is a word for the bot itself", words)
         choice = choose(question.text, rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -242,6 +243,31 @@ async def test_who_may_not_ask_an_agent_is_told_which_they_may(tmp_path: Path) -
         assert said == ["You may not ask ops. Here you can ask default or research."]
         assert there.bot.read(root) == ["O."]
         assert there.asked("ops") == ["what is it?"]
+
+
+@on_virtual_time
+async def test_who_may_not_ask_an_agent_cannot_do_so_by_a_reply_without_a_mention(tmp_path: Path) -> None:
+    text = f'{FILE}people = ["U2"]\n[channel]\nrespond = "thread"\n'
+    async with town(tmp_path, text) as there:
+        root = await there.bot.ask("ops: what is it?", user="U2")
+        await there.bot.idle()
+        await there.bot.say("and why?", thread_ts=root, user="U1")
+        await there.bot.say("go on", thread_ts=root, user="U2")
+        await there.bot.idle()
+        assert there.asked("ops") == ["what is it?", "go on"]
+
+
+@on_virtual_time
+async def test_what_is_written_quickly_to_two_agents_goes_to_each(tmp_path: Path) -> None:
+    text = f'{FILE}[channels.dm]\nbusy = "collect"\n'
+    async with town(tmp_path, text) as there:
+        there.bot.workspace.add_channel("D1", kind="im")
+        for words in ("research: one", "ops: two"):
+            await there.bot.say(words, channel="D1")
+        await there.bot.idle()
+        await asyncio.sleep(10.0)
+        await there.bot.idle()
+        assert (there.asked("research"), there.asked("ops")) == (["one"], ["two"])
 
 
 @on_virtual_time
