@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -19,9 +20,11 @@ from pydantic.fields import FieldInfo
 
 from ..turn.progress import DEFAULT_AGENT
 from .channels import GROUP_IDS, PEOPLE_IDS
-from .load import Settings, fields_of, login_contradictions, refusal_line
-from .models import AgentSettings, ClientSettings, SettingsSection, Texts
+from .identity_rules import identity_contradictions
+from .load import Settings, fields_of, login_contradictions, refusal_line, sections_in
+from .models import AgentSettings
 from .names import PREFIX, nearest
+from .section import SettingsSection, Texts
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
 COMMANDS = ("agents", "use", "new", "help", "status")
@@ -32,7 +35,7 @@ _INHERITED = {
     for leaf, field in AgentSettings.model_fields.items()
     if leaf == "error_text" or field.annotation in (int, float) or leaf.endswith("_intervals")
 }
-_CLIENT = "client"
+_SECTIONS = sections_in(AgentSettings)
 _HOW = "write [agents.NAME] with url = ... below it"
 
 
@@ -97,6 +100,10 @@ def variable_of(name: str, path: str) -> str:
     return f"{PREFIX}AGENTS__{name}__{path}".upper().replace("-", "_").replace(".", "__")
 
 
+def _setting_of(name: str, path: str) -> str:
+    return f"agents.{name}.{path}"
+
+
 def _entry_of(settings: Settings) -> AgentEntry:
     """The agent of the section `agent`."""
     return AgentEntry.model_validate(settings.agent.model_dump(exclude_unset=True))
@@ -122,20 +129,21 @@ def _by_agent(
 
 
 def _paths() -> Iterator[str]:
-    """All settings of an agent, those for its login with their section."""
+    """All settings of an agent, those of a section inside with its name."""
     yield from fields_of(AgentEntry)
-    yield from (f"{_CLIENT}.{leaf}" for leaf in fields_of(ClientSettings))
+    for section, model in _SECTIONS.items():
+        yield from (f"{section}.{leaf}" for leaf in fields_of(model))
 
 
 def _divided(path: str) -> tuple[str, str]:
-    """The section of a setting, "" or `client`, and its name in it."""
+    """The section of a setting, "" or `client` or another one, and its name in it."""
     section, _, leaf = path.rpartition(".")
     return section, leaf
 
 
 def _field(path: str) -> FieldInfo:
     section, leaf = _divided(path)
-    return (ClientSettings if section else AgentEntry).model_fields[leaf]
+    return (_SECTIONS[section] if section else AgentEntry).model_fields[leaf]
 
 
 def _entry(
@@ -156,7 +164,8 @@ def _entry(
         return None, lines + _refused(name, variables, error)
     if entry.url is None:
         return None, [*lines, f"{where}.url is not set: give the agent's address, or that of its card"]
-    return entry, [*lines, *login_contradictions(entry, lambda path: variable_of(name, path))]
+    lines += login_contradictions(entry, partial(variable_of, name))
+    return entry, [*lines, *identity_contradictions(entry, settings.identity, partial(_setting_of, name))]
 
 
 def _values(name: str, raw: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
@@ -189,8 +198,8 @@ def _refused(name: str, variables: Mapping[str, SecretStr], error: ValidationErr
 
 def _flat(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for leaf, value in raw.items():
-        if leaf == _CLIENT and isinstance(value, dict):
-            yield from ((f"{_CLIENT}.{inner}", each) for inner, each in value.items())
+        if leaf in _SECTIONS and isinstance(value, dict):
+            yield from ((f"{leaf}.{inner}", each) for inner, each in value.items())
         else:
             yield leaf, value
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from ..turn.record import is_direct
-from .models import SettingsSection, Texts, ids_of
+from .section import SettingsSection, Texts, ids_of
 
 ALL, DIRECT = "", "dm"
 """The keys of the tables for all channels and for all direct messages."""
@@ -39,6 +39,9 @@ class ChannelSettings(SettingsSection):
     """What the agent gets to read of a thread besides the question: nothing, what its asker wrote, or all."""
     identity: Literal["none", "id", "name", "email"] = "id"
     """What the agent learns of who asks. Each includes the one before."""
+    personal: bool = False
+    """Whether agents that act with the rights of the asker (`identity` exchange) may be asked here, where
+    others read their answers. In direct messages they always may."""
     audience: Literal["asker", "everyone"] = "asker"
     """Who sees an answer grow in a channel. Slack shows a stream to its asker only; everyone: a message that
     is edited."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import SettingsSection
+from .section import SettingsSection
 
 
 class ContextSettings(SettingsSection):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from .models import HttpUrl, SettingsSection, Texts
+from .section import HttpUrl, SettingsSection, Texts
 
 _REASONS = ("Wrong", "Incomplete", "Too long", "Hard to understand", "Out of date")
 _MOST_REASONS, _REASON_CHARS = 10, 75  # Slack: options of checkboxes, and their characters

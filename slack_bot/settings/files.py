@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from .models import SettingsSection
+from .section import SettingsSection
 
 _MIB = 1024 * 1024
 

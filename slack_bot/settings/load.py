@@ -27,8 +27,11 @@ from .channels import ChannelSettings
 from .context import ContextSettings
 from .feedback import FeedbackSettings
 from .files import FileSettings
+from .identity import IdentitySettings
+from .identity_rules import identity_contradictions
 from .names import PREFIX, SettingPath, env_name, nearest
 from .observe import AuditSettings, TraceSettings
+from .section import SettingsSection
 from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -76,11 +79,12 @@ SettingValues: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
 
-class Settings(models.SettingsSection):
+class Settings(SettingsSection):
     """All settings. Frozen; `load()` builds it."""
 
     slack: models.SlackSettings = models.SlackSettings()
     agent: models.AgentSettings = models.AgentSettings()
+    identity: IdentitySettings = IdentitySettings()
     context: ContextSettings = ContextSettings()
     stream: models.StreamSettings = models.StreamSettings()
     governor: models.GovernorSettings = models.GovernorSettings()
@@ -101,26 +105,26 @@ class Settings(models.SettingsSection):
     """Variables of the agents that the file names, by their names (`settings/agents.py`)."""
 
 
-def sections() -> Iterator[tuple[str, type[models.SettingsSection]]]:
+def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
     """The name and the model of each section. A section inside another one is named `agent__client`."""
-    for section, field in Settings.model_fields.items():
-        if not _is_section(field):
-            continue
-        assert isinstance(field.annotation, type)
-        yield section, field.annotation
-        for inner, part in field.annotation.model_fields.items():
-            if _is_section(part):
-                assert isinstance(part.annotation, type)
-                yield f"{section}__{inner}", part.annotation
+    for section, model in sections_in(Settings).items():
+        yield section, model
+        yield from ((f"{section}__{inner}", part) for inner, part in sections_in(model).items())
 
 
-def _is_section(field: FieldInfo) -> bool:
-    return isinstance(field.annotation, type) and issubclass(field.annotation, models.SettingsSection)
+def sections_in(model: type[SettingsSection]) -> dict[str, type[SettingsSection]]:
+    """The sections inside a section, by name."""
+    return {
+        name: field.annotation
+        for name, field in model.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, SettingsSection)
+    }
 
 
-def fields_of(model: type[models.SettingsSection]) -> dict[str, FieldInfo]:
+def fields_of(model: type[SettingsSection]) -> dict[str, FieldInfo]:
     """The settings of a section, without those of sections inside it."""
-    return {leaf: field for leaf, field in model.model_fields.items() if not _is_section(field)}
+    inner = sections_in(model)
+    return {leaf: field for leaf, field in model.model_fields.items() if leaf not in inner}
 
 
 FIELDS: Mapping[SettingPath, FieldInfo] = {
@@ -164,6 +168,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f" {names['dedupe_hours']} ({dedupe_hours:g}): what was answered would be asked again"
         )
     yield from login_contradictions(settings.agent, _variable_of_agent)
+    yield from identity_contradictions(settings.agent, settings.identity, _variable_of_agent)
     if _lacks_joserfc(settings.agent):
         name, remedy = env_name(("agent", "card_keys")), how_to_install("oauth", "run.txt")
         yield f"{name} is set, and joserfc, which checks signatures, is not here: {remedy}"
@@ -286,6 +291,8 @@ def read(
         refused |= {("store", "url")}
     if any(login_contradictions(settings.agent, _variable_of_agent)):
         refused |= {(_CLIENT, "id")}
+    if any(identity_contradictions(settings.agent, settings.identity, _variable_of_agent)):
+        refused |= {("agent", "identity")}
     if _lacks_joserfc(settings.agent):
         refused |= {("agent", "card_keys")}
     return settings, problems, refused | (FIELDS.keys() - values.keys() if unreadable else set())
@@ -562,10 +569,11 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
 
 def _is_secret(variable: str) -> bool:
     """Whether a variable of one of several agents holds a secret."""
-    models_of_agent = models.AgentSettings, models.ClientSettings
-    fields = {leaf: field for model in models_of_agent for leaf, field in model.model_fields.items()}
+    models_of_agent: list[type[SettingsSection]] = [models.AgentSettings]
+    models_of_agent += sections_in(models.AgentSettings).values()
     leaf = variable.rpartition("__")[2].lower()
-    return leaf in fields and "SecretStr" in str(fields[leaf].annotation)
+    kinds = (model.model_fields[leaf].annotation for model in models_of_agent if leaf in model.model_fields)
+    return any("SecretStr" in str(each) for each in kinds)
 
 
 def _logins_of(url: str) -> tuple[str, ...]:

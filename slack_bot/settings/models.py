@@ -3,62 +3,20 @@
 A number that was measured and is not documented is a setting here, never a literal in the code.
 """
 
-import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from ..store_kinds import is_store_address, store_kind
-
-
-def _http_url(value: str) -> str:
-    if not re.match(r"https?://[^/\s]+", value):
-        raise ValueError("should be an address that begins with http:// or https://")
-    return value
-
-
-def _items(value: object) -> object:
-    """Read a list from a variable: as JSON, or with commas."""
-    if not isinstance(value, str):
-        return value
-    if not value.startswith("["):
-        return [item.strip() for item in value.split(",") if item.strip()]
-    try:
-        return json.loads(value)
-    except ValueError:
-        raise ValueError('is not a list: write a,b or ["a","b"]') from None
-
-
-def ids_of(letters: str, expected: str) -> AfterValidator:
-    """A validator for Slack ids that begin with one of `letters`. `expected`: what the error says they should
-    be.
-    """
-
-    def check(ids: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(re.fullmatch(f"[{letters}][A-Z0-9]+", each) for each in ids):
-            raise ValueError(f"should be {expected}")
-        return ids
-
-    return AfterValidator(check)
-
-
-def _secure_url(value: str) -> str:
-    """Check an address to which secrets are sent. For this machine it may be http, as a local proxy adds the
-    TLS.
-    """
-    if not re.match(r"https://[^/\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/|\Z)", value):
-        raise ValueError("should be an address that begins with https:// (http:// only to this machine)")
-    return value
+from .identity import CLAIMS, PERSONAL, ExchangeSettings, Identity, TokenServerSettings
+from .section import HttpUrl, Items, Seconds, SettingsSection, Texts, ids_of
 
 
 def _key_set(value: str) -> str:
     if "://" in value and not re.match(r"https://[^/\s]+", value):
         raise ValueError("should be a file, or an address that begins with https://")
     return value
-
-
-Seconds = Annotated[float, Field(gt=0)]
 
 
 def _store_address(value: str) -> str:
@@ -70,17 +28,7 @@ def _store_address(value: str) -> str:
     return value
 
 
-HttpUrl = Annotated[str, AfterValidator(_http_url)]
-SecureUrl = Annotated[str, AfterValidator(_secure_url)]
-Items = BeforeValidator(_items)
-Texts = Annotated[tuple[str, ...], Items]
 _BOTS = ids_of("ABCDGUW", "ids of bots (U..., B..., A...) or channels (C...), with commas between them")
-
-
-class SettingsSection(BaseModel):
-    """A frozen group of settings that knows no others."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class SlackSettings(SettingsSection):
@@ -148,21 +96,14 @@ class SlackSettings(SettingsSection):
     answered."""
 
 
-class ClientSettings(SettingsSection):
+class ClientSettings(TokenServerSettings):
     """How the bot logs in to the agent where that is no fixed token: tokens, a certificate, an API key."""
+
+    variables = "SLACK_BOT_AGENT__CLIENT__"
 
     id: str | None = None
     """Client id (OAuth). With it the bot fetches its tokens, in place of `bearer_token`. Needs the extra
     `oauth`."""
-    secret: SecretStr | None = None
-    """Client secret."""
-    token_url: SecureUrl | None = None
-    """Address of the token endpoint."""
-    issuer: SecureUrl | None = None
-    """Issuer in place of `token_url`: its OAuth or OpenID metadata, which must name the same issuer letter by
-    letter, says where the token endpoint is."""
-    scope: str | None = None
-    """Scopes to ask for, with spaces between them. Entra: `api://AGENT/.default`."""
     audience: str | None = None
     """Audience to ask for, as Auth0 wants it. With `grant=jwt_bearer`: `target_audience`, as Google wants it
     for an ID token."""
@@ -174,21 +115,9 @@ class ClientSettings(SettingsSection):
     grant: Literal["client_credentials", "jwt_bearer"] = "client_credentials"
     """What a token is given for. jwt_bearer: a statement signed with `private_key` (service accounts of
     Google, whose e-mail address is the `id`)."""
-    private_key: str | None = None
-    """File of the private key that signs (PEM, JWK, or the JSON of a Google service account), read for each
-    token. If the PEM has a certificate too, its thumbprint is sent, as Entra wants it."""
-    key_id: str | None = None
-    """Name of that key at the server (`kid`)."""
-    algorithm: Literal["auto", "RS256", "PS256", "ES256"] = "auto"
-    """Algorithm that signs. auto: RS256 or ES256, by the kind of the key."""
-    assertion_file: str | None = None
-    """File of a token that another issuer wrote, and that stands for a secret at the token endpoint (workload
-    identity on AKS: `/var/run/secrets/azure/tokens/azure-identity-token`). It is read for each token."""
     token_file: str | None = None
     """File of a token that goes to the agent as it is (a projected token of Kubernetes: EKS, AKS, GKE). It is
     read for each call."""
-    token_timeout: float = Field(default=5.0, gt=0)
-    """Seconds to fetch a token, its issuer's metadata included."""
     certificate: str | None = None
     """File of the bot's certificate (PEM) for agents that want one (mTLS), with those of the authorities in
     between. It is read again when it has changed."""
@@ -245,6 +174,18 @@ class AgentSettings(SettingsSection):
     """Name of a header whose value is the same for all calls of a conversation, as AWS AgentCore wants it:
     X-Amzn-Bedrock-AgentCore-Runtime-Session-Id."""
     client: ClientSettings = ClientSettings()
+    identity: Identity = "email"
+    """The most that the agent learns of who asks; a channel's `identity` may say less in the message's
+    metadata, which is a claim of the bot (none to email). signed: each call for a question also carries a
+    token that the bot signed for its asker; exchange: one that the authorization server of `exchange` gave
+    for that. Guests, people of other organisations and bots get no token, and so no answer."""
+    identity_header: str | None = None
+    """Name of the header that carries this token as it is. Unset: `Authorization: Bearer`, if the bot's own
+    login does not need that header."""
+    exchange: ExchangeSettings = ExchangeSettings()
+    shared_context: bool = False
+    """Where tokens of people go to the agent, a thread is one conversation with it, whoever asks. Off: each
+    person's questions in a thread are a conversation of their own."""
     error_text: Literal["hide", "show"] = "hide"
     """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who
     get a reference that the log has too; `slack-bot store show` and the reference print it. Why it declined a
@@ -312,6 +253,16 @@ class AgentSettings(SettingsSection):
     cookie_threads: int = Field(default=1000, ge=0)
     """Threads whose cookies of the agent's server are kept, in memory; beyond it the least recently used are
     dropped. 0: no cookie is sent back."""
+
+    @property
+    def knows_people(self) -> bool:
+        """Whether each call for a question carries a token of its asker."""
+        return self.identity not in CLAIMS
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether the agent acts with the rights of the asker, so that its answers are for that person."""
+        return self.identity in PERSONAL
 
 
 class StreamSettings(SettingsSection):

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from .models import HttpUrl, SettingsSection
+from .section import HttpUrl, SettingsSection
 
 
 class TraceSettings(SettingsSection):

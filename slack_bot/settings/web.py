@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import SettingsSection, Texts
+from .section import SettingsSection, Texts
 
 
 class WebSettings(SettingsSection):

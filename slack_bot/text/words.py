@@ -206,6 +206,10 @@ PART_OF_ANSWER_IN_FILE = "What there is of it is in {}."
 THREAD_HAS_AGENT = "This thread is {0}'s. To ask {1}, mention me in a new message: `{1}: your question`."
 AGENT_NOT_HERE = "{} cannot be asked in this channel. Here you can ask {}."
 AGENT_NOT_FOR_YOU = "You may not ask {}. Here you can ask {}."
+ANSWER_IS_PERSONAL = (
+    "{} answers with what you may read, so I do not ask it here, where others read along. Ask it in a direct"
+    " message with me, or ask whoever runs me to set `personal = true` for this channel."
+)
 AGENT_UNKNOWN = "I know no agent {}. Here are: {}."
 AGENT_IS_DEFAULT = " (asked if you name none)"
 NO_OTHER_AGENT = "no other one"

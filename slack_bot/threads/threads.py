@@ -15,6 +15,7 @@ from ..slack.people import People
 from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
+from .asker_rights import AskerRights
 from .background import TaskSet, wait_for_tasks
 from .follow import FollowedThreads
 from .intake import Intake, StoreTrouble
@@ -71,7 +72,8 @@ class Threads:
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
         parts = TurnParts(
-            agents=common.agents, thread_agents=common.thread_agents, store=store, settings=settings,
+            agents=common.agents, thread_agents=common.thread_agents, rights=AskerRights(common.policies),
+            store=store, settings=settings,
             secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
             follow=self.follow, forms=ports.forms, context=ports.context,
             files=QuestionFiles(common.api, settings.files),

@@ -26,6 +26,7 @@ from ..text.words import BROKE, NOT_BEGUN, RESTARTING, TOO_LONG
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import Heard, Surroundings
 from ..turn.record import Outcome, Question
+from .asker_rights import AskerRights
 from .background import TaskSet
 from .commands import TurnResult
 from .follow import FollowedThreads
@@ -72,6 +73,7 @@ class TurnParts:
 
     agents: Agents
     thread_agents: ThreadAgents
+    rights: AskerRights
     store: Store
     settings: Settings
     secrets: tuple[str, ...]
@@ -107,6 +109,38 @@ class LookAround:
             saying = self._notices.post(question, "\n".join(around.not_given))
             self._background.spawn(saying, question.key)
         return around
+
+
+class QuestionGate:
+    """Whether a question is asked. If not, its asker reads why, and the turn is over."""
+
+    def __init__(self, turn_parts: TurnParts) -> None:
+        self._rights, self._forms = turn_parts.rights, turn_parts.forms
+        self._notices = turn_parts.notices
+
+    async def lets_pass(self, journal: TurnJournal, agent: Agent) -> bool:
+        """False: the asker may not ask this agent here, or may not answer its form, or ends its task."""
+        if not journal.is_takeover and (words := await self._rights.refusal(journal.question, agent)):
+            await self._refuse(journal, words)
+            return False
+        if await self._forms.is_stop(journal):
+            await journal.end(Outcome.STOPPED)
+            return False
+        words = await self._forms.before(journal)
+        if words is None:
+            return True
+        asked = journal.question
+        place = asked.thread.channel, asked.thread.ts
+        await self._notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
+        await journal.end(Outcome.REFUSED)
+        return False
+
+    async def _refuse(self, journal: TurnJournal, words: str) -> None:
+        if journal.question.asker_is_bot:
+            await self._notices.break_off(journal.record, Outcome.REFUSED, words, words)
+            return
+        await self._notices.refuse(journal.question, words)
+        await journal.end(Outcome.REFUSED)
 
 
 class TurnRun:
@@ -265,23 +299,8 @@ class TurnRun:
         journal = self._journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms)
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)
-        if await self._may_ask(journal):
+        if await QuestionGate(self._parts).lets_pass(journal, agent):
             await self._ask(journal, agent)
-
-    async def _may_ask(self, journal: TurnJournal) -> bool:
-        """False: what answers a form may not, or ends its task, so the turn is over."""
-        forms, notices = self._parts.forms, self._parts.notices
-        if await forms.is_stop(journal):
-            await journal.end(Outcome.STOPPED)
-            return False
-        words = await forms.before(journal)
-        if words is None:
-            return True
-        asked = journal.question
-        place = asked.thread.channel, asked.thread.ts
-        await notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
-        await journal.end(Outcome.REFUSED)
-        return False
 
     async def _ask(self, journal: TurnJournal, agent: Agent) -> None:
         parts, writer, answer = self._parts, self._writer, self._writer.answer

@@ -5,21 +5,18 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from slack_bot.settings import models
 from slack_bot.settings.load import expected, fields_of, sections
 from slack_bot.settings.models import (
     AgentSettings,
     GovernorSettings,
     PushSettings,
     ReferenceSettings,
-    SettingsSection,
     SlackSettings,
     StoreSettings,
 )
+from slack_bot.settings.section import SettingsSection
 
-MODELS = [
-    each for each in vars(models).values() if isinstance(each, type) and issubclass(each, SettingsSection)
-]
+MODELS = [model for _, model in sections()]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

@@ -6,8 +6,8 @@ import pytest
 
 from slack_bot.errors import SettingsError
 from slack_bot.settings.load import Settings, fields_of, load, secrets_of, sections, value_of
-from slack_bot.settings.models import SettingsSection
 from slack_bot.settings.names import dotted
+from slack_bot.settings.section import SettingsSection
 from slack_bot.testing.overrides import with_overrides
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}

@@ -491,7 +491,7 @@ async def test_in_a_direct_message_the_channel_that_the_asker_looks_at_is_named(
         assert "viewing" not in place(bot)
 
 
-@pytest.mark.parametrize("options", [{"identity": "none"}, {"channel.context": "none"}])
+@pytest.mark.parametrize("options", [{"channel.identity": "none"}, {"channel.context": "none"}])
 @on_virtual_time
 async def test_where_that_may_not_be_told_it_is_not(options: dict[str, str]) -> None:
     async with run_bot(**options) as bot:
@@ -503,7 +503,7 @@ async def test_where_that_may_not_be_told_it_is_not(options: dict[str, str]) -> 
 
 @on_virtual_time
 async def test_without_identity_nobody_is_named() -> None:
-    async with run_bot(identity="none", **DATA) as bot:
+    async with run_bot(**{"channel.identity": "none"}, **DATA) as bot:
         root = await talk(bot, "ask <@U1>")
         await ask(bot, "first?", root)
         assert not {"user", "user_team"} & place(bot).keys()
@@ -513,7 +513,7 @@ async def test_without_identity_nobody_is_named() -> None:
 
 @on_virtual_time
 async def test_with_names_people_are_looked_up_once() -> None:
-    async with run_bot(identity="name", **DATA) as bot:
+    async with run_bot(**{"channel.identity": "name"}, **DATA) as bot:
         bot.workspace.add_user("U1", "Ann (the asker)", email="ann@example.org")
         bot.workspace.add_user("U2", "Bob\n> forged")
         root = await talk(bot, "ask <@U1>")
@@ -529,7 +529,7 @@ async def test_with_names_people_are_looked_up_once() -> None:
 
 @on_virtual_time
 async def test_the_address_is_told_where_the_setting_and_the_scope_allow_it() -> None:
-    async with run_bot(identity="email") as bot:
+    async with run_bot(**{"channel.identity": "email"}) as bot:
         bot.workspace.add_user("U1", "Ann", email="ann@example.org")
         await ask(bot, "first?")
         assert "email" not in place(bot)
@@ -541,7 +541,7 @@ async def test_the_address_is_told_where_the_setting_and_the_scope_allow_it() ->
 
 @on_virtual_time
 async def test_a_directory_that_does_not_answer_is_not_waited_for() -> None:
-    async with run_bot(identity="name", faults={"users.info": ["slow:60"]}, **DATA) as bot:
+    async with run_bot(**{"channel.identity": "name"}, faults={"users.info": ["slow:60"]}, **DATA) as bot:
         root = await talk(bot, "one")
         await bot.ask("first?", thread_ts=root)
         await asyncio.sleep(3.2)
