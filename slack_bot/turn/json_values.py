@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+import msgspec
+
 Object: TypeAlias = Mapping[str, Any]
 
 _NOTHING: Object = {}
@@ -16,8 +18,12 @@ def read_json(text: str) -> Any:
     What Python writes and reads but JSON does not have (NaN, Infinity, a number too large for a float) is
     read as its text, so that all that is written of it is JSON.
     """
+    try:
+        return _DECODE(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):  # not JSON, or not to msgspec: half a surrogate pair
+        pass
     text = text.strip(_WHITE)
-    value, end = _DECODER.raw_decode(text)  # `decode` looks for white space at both ends with `re`
+    value, end = _LENIENT.raw_decode(text)  # `decode` looks for white space by other rules
     if end < len(text):
         raise ValueError("more follows the JSON")
     return value
@@ -29,7 +35,8 @@ def _number(text: str) -> float | str:
 
 
 _WHITE = " \t\n\r"
-_DECODER = json.JSONDecoder(parse_constant=str, parse_float=_number)
+_DECODE = msgspec.json.Decoder().decode  # four times as quick as json's
+_LENIENT = json.JSONDecoder(parse_constant=str, parse_float=_number)
 
 
 def object_of(value: Any) -> Object:

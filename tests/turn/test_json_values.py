@@ -44,6 +44,27 @@ def test_what_is_read_can_be_written_as_json_and_is_the_same_where_it_was_json(v
     assert read == json.loads(text, parse_constant=str)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "123456789012345678901234567890",
+        "-9223372036854775809",
+        "9007199254740993",
+        "-0",
+        "1E5",
+        "0.1",
+        r'"\ud83d\ude00"',
+        r'"\ud83d"',
+        '"\ud83d"',
+        r'"\u0000"',
+        '{"a": 1, "a": 2}',
+        "\r\n[]\t ",
+    ],
+)
+def test_it_is_read_as_python_s_own_reader_does(text: str) -> None:
+    assert repr(read_json(text)) == repr(json.loads(text))
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1.5e400"])
 def test_a_number_that_json_does_not_have_is_its_text(number: str) -> None:
     assert read_json(f"[{number}, 1.5, 2, 1e3]") == [number, 1.5, 2, 1000.0]
