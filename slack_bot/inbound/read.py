@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..text.mrkdwn import to_text
 from ..turn.files import slack_files
-from ..turn.json_values import Object, first_of, object_of, objects_of, text_in
+from ..turn.json_values import Object, first_of, has_halves, object_of, objects_of, text_in
 from ..turn.people import Organisation
 from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
 
@@ -238,7 +238,7 @@ class _Event:
 
 
 def _event_in(body: object) -> _Event:
-    return _Event(object_of(_without_halves(body)))
+    return _Event(object_of(_without_halves(body) if has_halves(body) else body))
 
 
 def _flag(value: object) -> bool | None:

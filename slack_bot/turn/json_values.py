@@ -29,6 +29,15 @@ def read_json(text: str) -> Any:
     return value
 
 
+def has_halves(value: Any) -> bool:
+    """Whether a text in this JSON value has half of a surrogate pair, which no store accepts."""
+    try:
+        _ENCODE(value)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def _number(text: str) -> float | str:
     value = float(text)
     return value if math.isfinite(value) else text
@@ -36,6 +45,7 @@ def _number(text: str) -> float | str:
 
 _WHITE = " \t\n\r"
 _DECODE = msgspec.json.Decoder().decode  # four times as quick as json's
+_ENCODE = msgspec.json.Encoder().encode
 _LENIENT = json.JSONDecoder(parse_constant=str, parse_float=_number)
 
 

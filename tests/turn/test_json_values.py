@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.json_values import list_of, object_of, objects_of, read_json, text_in, text_of
+from slack_bot.turn.json_values import has_halves, list_of, object_of, objects_of, read_json, text_in, text_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -82,6 +82,13 @@ def test_white_space_around_it_is_no_part_of_it() -> None:
 def test_what_cannot_be_read(text: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         read_json(text)
+
+
+@pytest.mark.parametrize("text", ["a", "\u00e4", "\U0001f600", "\ud83d", "\ude00 b"])
+def test_half_of_a_surrogate_pair_is_found_wherever_it_is(text: str) -> None:
+    expected = "\ud83d" in text or "\ude00" in text
+    for value in (text, [1, [text]], {"a": {text: None}}, {"a": [True, 1.5, {"b": text}]}):
+        assert has_halves(value) is expected
 
 
 @pytest.mark.parametrize("value", [*OTHER, {}, {"a": [1]}])

@@ -138,7 +138,8 @@ class OutboundSender:
         if message.is_question:
             record = replace(record, turn=question.key)
             await save_outbound(self._store, record)
-            await self._threads.intake.accept(question)
+            route = await self._threads.routing.route(question, is_mention=False)
+            await self._threads.intake.accept(question, route.agent)  # an operator may ask each of them
         # without the workspace's address the place
         return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.record import ThreadKey
 from tests.examples import at_each_third
+from tests.features.routing.test_router import town
 from tests.store import subjects
 
 LINES = "".join(f"Line {number} of the text has some words.\n" for number in range(1, 13)).rstrip()
@@ -158,6 +160,20 @@ async def test_without_a_headline_the_question_is_shown() -> None:
     async with run_bot() as bot:
         said = await say(bot, replace(ASKED, headline=""))
         assert bot.read(said.posted[0]) == ["What is new?", "Hello."]
+
+
+@on_virtual_time
+async def test_the_channels_agent_is_asked_also_if_few_may_ask_it(tmp_path: Path) -> None:
+    settings = f"""
+[agents.ops]
+url = "http://ops.invalid/"
+people = ["U9"]
+[channels.{CHANNEL}]
+agent = "ops"
+"""
+    async with town(tmp_path, settings) as there:
+        await say(there.bot, ASKED)
+        assert (there.asked("default"), there.asked("ops")) == ([], ["What is new?"])
 
 
 @on_virtual_time
