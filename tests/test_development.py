@@ -24,6 +24,8 @@ HELD = re.compile(r"`([A-Za-z_][\w.]*)` (?:of|in) `([\w./-]+\.(?:py|js))`")
 """What the page says to be in a file."""
 THERE = re.compile(r"`([A-Za-z_]\w*)`(?: of `\w+`)? there\b")
 """What it says to be in the file that it named last."""
+PART = re.compile(r"`(\w+)` of (?:a |an |the )?`([A-Z]\w*[a-z]\w*)`")
+"""What it says a class to have."""
 BEGINS = re.compile(r"^\| \[[^\]]+\]\(#([\w-]+)\) \| (?:`\w+` in )?`(\S+\.py)`(?:,.*)? \|$", re.MULTILINE)
 """A row that says in which file a change begins: the recipe, and the file."""
 UNTABLED = {"a-recording-that-is-read-wrong"}
@@ -95,6 +97,12 @@ def test_what_the_page_says_to_be_in_a_file_is_there() -> None:
         if path is not None and not re.search(rf"\b{found[1]}\b", path.read_text("utf-8")):
             wrong.append(f"{found.group()}: {path.name}")
     assert len(list(THERE.finditer(text))) > 10
+    sources = [path.read_text("utf-8") for path in ROOT.glob("slack_bot/**/*.py")]
+    for found in PART.finditer(text):
+        of_class = [each for each in sources if re.search(rf"^class {found[2]}\b", each, re.MULTILINE)]
+        if not any(re.search(rf"\b{found[1]}\b", each) for each in of_class):
+            wrong.append(found.group())
+    assert len(list(PART.finditer(text))) > 10
     assert wrong == []
 
 
