@@ -399,7 +399,7 @@ class MessageEnds:
             state.messages.append(message)
             return True
         yield from self._delivery.apply_fault(failed)
-        if state.ended is None and failed.error != DROPPED:
+        if failed.error != DROPPED:
             state.exhaust(failed)
         return False
 

@@ -375,12 +375,11 @@ class Turn:
         return [flush, ShowForm(form, "the agent may go on by itself after a sign-in")]
 
     def _form_to_show(self) -> Form | None:
-        form = self._form
-        if form is None or len(form.prompt) > _SEARCHED:
+        form, answer = self._form, self.answer
+        if form is None or max(len(form.prompt), len(answer)) > _SEARCHED:
             return form
-        answer = self.answer
         is_there = contains(answer, form.prompt) if form.prompt.strip() else bool(answer.strip())
-        if len(answer) > _SEARCHED or not is_there:
+        if not is_there:
             return form
         if form.fields or form.calls or form.url:
             return replace(form, prompt="", is_told=not form.is_auth)

@@ -252,6 +252,19 @@ def test_what_a_whole_answer_adds_is_the_answer_and_is_not_held_back() -> None:
     assert [(each.text, each.unproven) for each in text] == [("One", True), (" and two.", False)]
 
 
+def test_each_decision_about_text_is_told_with_its_reason() -> None:
+    _, actions = run(AnswerText("One"), AnswerText(" two"), FinalAnswer("One two three", "final_result"))
+    why = "final answer from final_result: "
+    assert [action.reason for action in actions] == [
+        "answer latched: ",
+        "answer grows: ",
+        f"the missing rest: {why}",
+        "final answer known",
+    ]
+    _, actions = run(FinalAnswer("One", "final_result"))
+    assert actions[0].reason == f"delivered now: {why}"
+
+
 def test_a_final_answer_that_agrees_after_all_rewrites_nothing() -> None:
     _, actions = run(AnswerText("one"), AnswerReplaced("two"), FinalAnswer("one", "final_result"), CLOSED)
     assert not only(actions, RewriteAnswer)
@@ -689,13 +702,17 @@ def test_narration_taken_back_from_an_answer_of_line_ends_takes_linear_work() ->
     assert told(4_000) < 2.1 * told(2_000)
 
 
-def test_a_question_is_not_looked_for_in_an_answer_that_comes_as_a_file() -> None:
-    form = Form("Which one?", (Field("env"),))
-    _, actions = run(AnswerText("Which one? " * 20_000), InputRequired(form), CLOSED)
-    assert [action.form for action in only(actions, ShowForm)] == [form]
-    huge = Form("Which one? " * 20_000)
+@pytest.mark.parametrize(("chars", "is_looked_for"), [(200_000, True), (200_001, False)])
+def test_a_question_is_not_looked_for_in_an_answer_that_comes_as_a_file(
+    chars: int, is_looked_for: bool
+) -> None:
+    form, long = Form("Which one?", (Field("env"),)), "Which one?".ljust(chars)
+    _, actions = run(AnswerText(long), InputRequired(form), CLOSED)
+    known = replace(form, prompt="", is_told=True)
+    assert [action.form for action in only(actions, ShowForm)] == [known if is_looked_for else form]
+    huge = Form(long)
     _, actions = run(AnswerText("Which one?"), InputRequired(huge), CLOSED)
-    assert [action.form for action in only(actions, ShowForm)] == [huge]
+    assert [action.form for action in only(actions, ShowForm)] == ([] if is_looked_for else [huge])
 
 
 def test_a_comparison_that_was_prepared_is_used_once() -> None:
