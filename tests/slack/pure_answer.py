@@ -66,7 +66,7 @@ class PureAnswer:
         self.calls.now = ZERO
         self.answer = SlackAnswer(self.calls, shown)
         self._results, self._number = iter(results), 0
-        self.messages: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] | CallFailed = []
         self.made: list[CallSlack] = []
         self.logged: list[str] = []
         self.orders: list[tuple[float, Order[Any]]] = []
@@ -133,7 +133,7 @@ class PureAnswer:
                 self.made.append(order)
                 return self._answered(order)
             case ReadMessages():
-                return list(self.messages)
+                return self.messages if isinstance(self.messages, CallFailed) else list(self.messages)
             case Sleep(seconds):
                 self.pass_time(seconds)
             case Wait(until):
