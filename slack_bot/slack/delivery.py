@@ -351,13 +351,12 @@ class MessageEnds:
             return False
         message.cards.become(state.cards.present)  # nothing follows any more that would show their state
         message.rename_plan(state.cards.last_title(message.title))
-        if not (message.text or footer or not message.cards.is_empty):
-            return True
-        if message.surface is SurfaceKind.STREAM:
-            failed = yield from posts.rewrite(message, message.text, footer, close)
-        else:
-            failed = yield from posts.write(message, Batch(), footer, close)
-        yield from self._delivery.apply_fault(failed)
+        if message.text or footer or not message.cards.is_empty:
+            if message.surface is SurfaceKind.STREAM:
+                failed = yield from posts.rewrite(message, message.text, footer, close)
+            else:
+                failed = yield from posts.write(message, Batch(), footer, close)
+            yield from self._delivery.apply_fault(failed)
         return message.is_signed
 
     def rewrite_messages(

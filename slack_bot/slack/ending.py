@@ -188,7 +188,9 @@ class AnswerEnding:
             stopped = ending if attached is None else replace(ending, note=f"{STOPPED} {ending.note}")
             ending = stopped.stopped()
             yield from self._show_stop(ending)
-        elif not (yield from self._ends.sign_last_message(self._footer(ending), close, ending.session)):
+            return ending
+        is_signed = yield from self._ends.sign_last_message(self._footer(ending), close, ending.session)
+        if not is_signed and state.ended is None:
             yield from self._post_note(ending, must=attached is None)
         return ending
 
@@ -212,10 +214,12 @@ class AnswerEnding:
             else:
                 ending = attached
                 is_signed = yield from self._ends.attach_footer(self._footer(ending), close)
-        if not is_signed and self._calls.are_writes_given_up and state.ended is None:
+        if is_signed or state.ended is not None:
+            return ending
+        if self._calls.are_writes_given_up:
             ending = ending.stopped()
             yield from self._show_stop(ending)
-        elif not is_signed:
+        else:
             yield from self._post_note(ending, must=attached is None)
         return ending
 

@@ -20,6 +20,7 @@ SILENT, WRONG, GONE = failed(Fault.UNKNOWN), failed(Fault.WRONG_CALL), failed(Fa
 LATER, NOT_HERE, SEALED = failed(Fault.LATER), failed(Fault.NOT_HERE), failed(Fault.SEALED)
 LONG = "".join(f"Line {number}.\n" for number in range(40))
 FIRST, SECOND = LONG[:80], LONG[80:120]
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
 SEARCH = TaskCard("a", "Search", CardState.RUNNING)
 
 
@@ -81,8 +82,10 @@ def test_an_edit_waits_for_its_distance() -> None:
     assert pure.answer.pace.due(pure.calls.now) is None
     pure.run(pure.answer.show(Batch("Two.\n")))
     assert pure.answer.pace.due(pure.calls.now) == pure.calls.now + 3.0
+    pure.pass_time(2.5)
+    pure.run(pure.answer.show(Batch("")))
     assert read(pure) == ["One.\n"]
-    pure.pass_time(3.0)
+    pure.pass_time(0.5)
     assert write(pure, "Three.\n") == ["update"]
     assert read(pure) == ["One.\nTwo.\nThree.\n"]
 
@@ -194,6 +197,22 @@ def test_edits_without_an_answer_are_read_back_at_last(
     assert (read(pure), pure.answer.state.surface.kind) == (reads, surface)
 
 
+def test_an_edit_that_may_be_applied_is_undone_before_its_text_goes_into_the_next_message() -> None:
+    pure = PureAnswer(OK, *[SILENT] * 4, failed(Fault.FULL), can_stream=False)
+    write(pure, "One.\n")
+    write(pure, "Two.\n")
+    assert write(pure, "Three.\n") == ["update", "update"]
+    assert "Two." not in str(pure.made[-1].args)
+    assert write(pure, "") == ["postMessage"]
+    assert read(pure) == ["One.\n", "Two.\nThree.\n"]
+
+
+def test_a_table_that_was_held_back_is_shown_where_no_stream_has_to_draw_it() -> None:
+    pure = PureAnswer(NOT_HERE, tables="no")
+    write(pure, f"One.\n\n{TABLE}")
+    assert read(pure) == [f"One.\n\n{TABLE}"]
+
+
 @pytest.mark.parametrize("starts", [1, 3, 4])
 def test_starts_without_an_answer_lead_to_a_post_at_last(starts: int) -> None:
     pure = PureAnswer(*[SILENT] * starts)
@@ -239,6 +258,16 @@ def test_nothing_follows_a_last_write_that_ends_the_answer(fault: Fault, can_str
     write(pure, "One.\n")
     end(pure, "Two.")
     assert "Two." not in "".join(read(pure))
+
+
+@pytest.mark.parametrize("rewrite", [None, "New."])
+def test_what_went_wrong_is_said_once_where_a_human_stopped_it_in_slack(rewrite: str | None) -> None:
+    pure = PureAnswer(OK, failed(Fault.STOPPED))
+    write(pure, "One.\n")
+    pure.run(pure.answer.ending.finish(Ending(Outcome.FAILED, note="It broke.", rewrite=rewrite)))
+    saying = [call.method for call in pure.made[2:] if "It broke." in str(call.args)]
+    assert saying == ["chat.update"]
+    assert read(pure) == ["One.\n---"]
 
 
 # -- an answer in place of what is shown
@@ -306,6 +335,16 @@ def test_an_answer_that_is_written_anew(
         pure.stops_at = pure.calls.now + 1.0
     assert end(pure, rewrite=FIRST + SECOND) == called
     assert read(pure) == reads
+
+
+def test_where_that_breaks_off_the_next_process_gets_no_text_that_was_replaced() -> None:
+    pure = PureAnswer(OK, ZeroDivisionError(), ZeroDivisionError())
+    write(pure, "Old.\n")
+    pure.answer.state.add(Batch("Never shown."))
+    with pytest.raises(ZeroDivisionError):
+        end(pure, rewrite="New.")
+    pure.run(pure.answer.hand_over.stop_for_next_process(is_sure=True))
+    assert "Never shown." not in str(pure.made)
 
 
 def test_where_no_file_is_taken_either_it_is_an_error() -> None:
@@ -419,6 +458,15 @@ def test_what_another_process_left_is_settled(
     write(pure, "".join(record.text for record in shown))
     end(pure, "More, and the end.")
     assert [*methods(pure), *read(pure)] == called
+
+
+def test_a_thread_that_went_away_meanwhile_gets_nothing_more() -> None:
+    pure = PureAnswer(GONE, shown=(MessageRecord("100.000003", "stream", body="One. ", is_open=True),))
+    pure.run(pure.answer.delivery.take_over(90.0, ()))
+    assert pure.answer.state.is_gone
+    write(pure, "One. Two.")
+    end(pure)
+    assert "startStream" not in methods(pure)
 
 
 def test_what_a_dead_process_did_not_record_is_deleted() -> None:
