@@ -33,6 +33,7 @@ OK = CallOk({})
 ZERO = 1_000.0  # on the clock, when a test begins
 _TICK = 0.001  # seconds that a wait takes at least
 
+Result: TypeAlias = "CallResult | Exception | Callable[[PureAnswer], CallResult]"
 What: TypeAlias = "str | Callable[[PureAnswer], object]"
 Happening: TypeAlias = tuple[float, What]
 """In how many seconds what happens: text comes, or something else, of which the writer is told."""
@@ -41,14 +42,14 @@ Happening: TypeAlias = tuple[float, What]
 class PureAnswer:
     """One answer, its time, and what it has ordered so far.
 
-    `results` are those of the coming calls, in order; an exception is raised there. After them each call is
-    answered with ok. A read of the thread finds `messages`. `has_slots`: calls may be made at once. A human
+    `results` are those of the coming calls, in order; an exception is raised there, and a function is called
+    for what happens meanwhile. After them each call is answered with ok. A read of the thread finds `messages`. `has_slots`: calls may be made at once. A human
     stops the turn at `stops_at` on the clock. `orders`: all of them, with their times.
     """
 
     def __init__(
         self,
-        *results: CallResult | Exception,
+        *results: Result,
         shown: tuple[MessageRecord, ...] = (),
         can_stream: bool = True,
         thread: ThreadKey = THREAD,
@@ -152,6 +153,8 @@ class PureAnswer:
 
     def _answered(self, call: CallSlack) -> CallResult | Exception:
         result = next(self._results, OK)
+        if callable(result):
+            result = result(self)
         if isinstance(result, CallOk) and call.method in ("chat.startStream", "chat.postMessage"):
             self._number += 1
             return CallOk({"ts": f"{self.calls.wall + self._number:.6f}", **result.data})

@@ -9,8 +9,9 @@ import pytest
 
 from slack_bot.errors import SlackError
 from slack_bot.slack.cards import MAX_CARDS
-from slack_bot.slack.faults import CallResult, Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, CallResult, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, Ending
+from slack_bot.slack.turn_calls import DROPPED
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.progress import MessageRecord
 from slack_bot.turn.record import Outcome
@@ -67,13 +68,27 @@ def test_only_what_is_whole_needs_no_slot() -> None:
 
 
 @pytest.mark.parametrize("can_stream", [True, False])
-def test_only_the_last_message_has_the_footer(can_stream: bool) -> None:
+@pytest.mark.parametrize("running", [(), (SEARCH,)])
+def test_only_the_last_message_has_the_footer(running: tuple[TaskCard, ...], can_stream: bool) -> None:
     pure = PureAnswer(can_stream=can_stream, rotate_bytes=100)
-    write(pure, "", SEARCH)
+    write(pure, "", *running)
     end(pure, LONG)
     assert "".join(read(pure)) == f"{LONG}---"
     assert len(read(pure)) > 2
-    assert cards(pure)[0] == ["Search (continues below): complete"]
+    assert cards(pure)[0] == ["Search (continues below): complete"] * len(running)
+
+
+def test_another_process_knows_a_card_by_the_id_that_slack_does() -> None:
+    pure = PureAnswer()
+    write(pure, "One.\n", SEARCH)
+    pure.pass_time(300.0)
+    write(pure, "Two.\n")
+    write(pure, "Three.\n")
+    later = PureAnswer(shown=pure.answer.state.records)
+    later.run(later.answer.delivery.take_over(900.0, ()))
+    (started,) = [call.args["chunks"] for call in pure.made[1:] if call.method == "chat.startStream"]
+    (stopped,) = [call.args["chunks"] for call in later.made if call.method == "chat.stopStream"]
+    assert {each["id"] for each in started if "id" in each} == {each["id"] for each in stopped if "id" in each}
 
 
 def test_an_edit_waits_for_its_distance() -> None:
@@ -345,6 +360,29 @@ def test_where_that_breaks_off_the_next_process_gets_no_text_that_was_replaced()
         end(pure, rewrite="New.")
     pure.run(pure.answer.hand_over.stop_for_next_process(is_sure=True))
     assert "Never shown." not in str(pure.made)
+
+
+def test_where_only_a_file_is_taken_a_note_says_so() -> None:
+    pure = PureAnswer(OK, OK, *[WRONG] * 4, OK, NOT_HERE)
+    write(pure, "Old.\n")
+    called = end(pure, rewrite="New.")
+    assert called[-4:] == ["postMessage", "getUploadURLExternal", "completeUploadExternal", "postMessage"]
+    assert "answer.md" in str(pure.made[-1].args)
+    assert read(pure) == []
+
+
+@pytest.mark.parametrize(("in_thread", "reads"), [("One. Two.", "One. Two.---"), ("One.", "One. ---")])
+def test_a_stop_takes_back_no_text_that_its_reader_saw(in_thread: str, reads: str) -> None:
+    def is_stopped(pure: PureAnswer) -> CallResult:
+        pure.calls.are_writes_given_up = True
+        return CallFailed(Fault.UNKNOWN, DROPPED)
+
+    pure = PureAnswer(OK, is_stopped, WRONG)
+    write(pure, "One. ")
+    write(pure, "Two.")
+    pure.messages = [{"ts": pure.answer.state.messages[0].ts, "text": in_thread}]
+    end(pure)
+    assert read(pure) == [reads]
 
 
 def test_where_no_file_is_taken_either_it_is_an_error() -> None:
