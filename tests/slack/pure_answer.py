@@ -43,8 +43,9 @@ class PureAnswer:
     """One answer, its time, and what it has ordered so far.
 
     `results` are those of the coming calls, in order; an exception is raised there, and a function is called
-    for what happens meanwhile. After them each call is answered with ok. A read of the thread finds `messages`. `has_slots`: calls may be made at once. A human
-    stops the turn at `stops_at` on the clock. `orders`: all of them, with their times.
+    for what happens meanwhile. After them each call is answered with ok. A read of the thread finds
+    `messages`. `has_slots`: calls may be made at once. A human stops the turn at `stops_at` on the clock.
+    `orders`: all of them, with their times.
     """
 
     def __init__(
@@ -128,11 +129,8 @@ class PureAnswer:
     def _result(self, order: Order[Any]) -> Any:
         self.orders.append((self.calls.now, order))
         match order:
-            case CallSlack(is_write=True) if self.calls.are_writes_given_up:
-                return CallFailed(Fault.LATER, DROPPED)
             case CallSlack():
-                self.made.append(order)
-                return self._answered(order)
+                return self._made(order)
             case ReadMessages():
                 return self.messages if isinstance(self.messages, CallFailed) else list(self.messages)
             case Sleep(seconds):
@@ -141,15 +139,26 @@ class PureAnswer:
                 self.pass_time(max(0.0, (until or self.calls.now) - self.calls.now))
             case ReserveSlot():
                 return self.has_slots
+            case StoreForm():
+                return "handle"
+            case _:
+                self._note(order)
+        return None
+
+    def _note(self, order: Order[Any]) -> None:
+        match order:
             case GiveUpWrites():
                 self.calls.are_writes_given_up = True
             case Wake():
                 self._is_awake = True
-            case StoreForm():
-                return "handle"
             case Log(level, message):
                 self.logged.append(f"{level} {message}")
-        return None
+
+    def _made(self, call: CallSlack) -> CallResult | Exception:
+        if call.is_write and self.calls.are_writes_given_up:
+            return CallFailed(Fault.LATER, DROPPED)
+        self.made.append(call)
+        return self._answered(call)
 
     def _answered(self, call: CallSlack) -> CallResult | Exception:
         result = next(self._results, OK)

@@ -562,7 +562,8 @@ def test_a_question_without_controls_says_the_same_and_has_no_buttons() -> None:
     pure = PureAnswer()
     pure.run(pure.answer.ask(SIGN_IN))
     pure.run(pure.answer.ask(SIGN_IN, "handle"))
-    without, with_controls = [call.args["blocks"] for call in pure.made if call.method == "chat.postMessage"]
+    posted: list[Any] = [call.args["blocks"] for call in pure.made if call.method == "chat.postMessage"]
+    without, with_controls = posted
     assert [each["type"] for each in without] == ["markdown", "context"]
     assert [each["type"] for each in with_controls] == ["markdown", "actions", "context"]
 
