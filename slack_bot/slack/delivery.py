@@ -374,12 +374,10 @@ class MessageEnds:
         state.leave_unsettled(None)
         if state.last is not None and state.last.is_open:
             yield from self._close_stream(state.last, close)
-            if state.ended is not None:
-                return False
         state.try_again()
         for number, segment in enumerate(segments[start:], start):
             below = under if number == len(segments) - 1 else ()
-            if number < len(state.messages):
+            if number < len(state.messages) and state.ended is None:
                 message = state.messages[number]
                 failed = yield from delivery.posts.rewrite(message, segment.text, below, close)
                 if failed is None:

@@ -240,7 +240,7 @@ def test_words_are_shown_after_pauses_that_grow() -> None:
     pure.write(*((at / 10, f"{at} ") for at in range(100)), (10.0, ends))
     times = [round(at - ZERO, 1) for at, order in pure.orders if isinstance(order, CallSlack)]
     waits = [order for _, order in pure.orders if isinstance(order, Wait)]
-    assert len(waits) < 3 * len(times)  # most words do not wake the writer
+    assert len(waits) <= len(times) + 2  # words that are not due yet do not wake the writer
     assert times == [0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 2.9, 3.5, 4.1, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
 
 
