@@ -15,7 +15,18 @@ from ..turn.progress import MessageRecord
 from .answer_state import AnswerState
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing
-from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, CallResult, Fault, Remedy, SurfaceKind, after_write
+from .faults import (
+    AFTER_WRITE,
+    ENDS,
+    MAX_DOUBTS,
+    CallFailed,
+    CallOk,
+    CallResult,
+    Fault,
+    Remedy,
+    SurfaceKind,
+    after_write,
+)
 from .model import Batch, SlackMessage, WriteResult
 from .orders import Log, ReserveSlot, ReturnSlots, Step
 from .readback import ShownRest, unrecorded
@@ -125,17 +136,12 @@ class Delivery:
         message = state.messages[-1]
         is_last = close is not None and not state.ledger.released
         ends = close if is_last else CardClosing.CONTINUES if send.ends else None
-        is_known = False
-        try:
-            if message.surface is SurfaceKind.STREAM:
-                failed = yield from self.streams.write(message, write)
-            else:
-                failed = yield from self.posts.write(message, write, footer if is_last else (), ends)
-                state.surface.note_edit(self._calls.now)
-            is_known = True
-        finally:
-            if not is_known:  # it was cancelled when the call was given out already
-                state.ledger.unknown()
+        state.ledger.unknown()  # until there is an answer: the write may be cancelled when it was given out
+        if message.surface is SurfaceKind.STREAM:
+            failed = yield from self.streams.write(message, write)
+        else:
+            failed = yield from self.posts.write(message, write, footer if is_last else (), ends)
+            state.surface.note_edit(self._calls.now)
         if failed is None:
             state.confirm(message)
         else:
@@ -210,8 +216,8 @@ class Delivery:
         is_plain = not is_stream or (write.is_plain and (self.streams.is_plain or not opens))
         remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
         if failed.error == DROPPED:
-            self.state.ledger.unknown()
-        elif remedy is Remedy.PLAIN:
+            return  # in doubt
+        if remedy is Remedy.PLAIN:
             self.streams.is_plain = True
             self.state.ledger.refused()
             if opens:
@@ -228,7 +234,6 @@ class Delivery:
         self._doubts += 1
         ledger = self.state.ledger
         if message.surface is SurfaceKind.STREAM:
-            ledger.unknown()
             yield from self.settle()
             return
         message.put_in_doubt(write.text)
@@ -296,7 +301,7 @@ class Delivery:
         dead token."""
         if not isinstance(result, CallFailed) or self.state.ended is not None:
             return
-        remedy = after_write(result.fault, opens=False, is_plain=True)
+        remedy = AFTER_WRITE[result.fault]
         if remedy not in ENDS:
             return
         self.state.end(WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE)

@@ -236,6 +236,13 @@ def test_a_table_that_was_held_back_is_shown_where_no_stream_has_to_draw_it() ->
     assert read(pure) == [f"One.\n\n{TABLE}"]
 
 
+def test_a_message_that_shows_nothing_is_deleted_and_another_is_in_its_place() -> None:
+    pure = PureAnswer(SILENT)
+    pure.messages = [{"bot_id": "B1", "streaming_state": "streaming", "ts": "1000.000001", "text": ""}]
+    assert write(pure, "One.\n") == ["startStream", "stopStream", "delete", "startStream"]
+    assert read(pure) == ["One.\n"]
+
+
 @pytest.mark.parametrize("starts", [1, 3, 4])
 def test_starts_without_an_answer_lead_to_a_post_at_last(starts: int) -> None:
     pure = PureAnswer(*[SILENT] * starts)
@@ -358,6 +365,15 @@ def test_an_answer_that_is_written_anew(
         pure.stops_at = pure.calls.now + 1.0
     assert end(pure, rewrite=FIRST + SECOND) == called
     assert read(pure) == reads
+
+
+def test_text_in_doubt_is_settled_before_it_is_written_anew() -> None:
+    pure = PureAnswer(OK, ZeroDivisionError())
+    write(pure, "One.\n")
+    with pytest.raises(ZeroDivisionError):
+        write(pure, "Two.\n")
+    assert end(pure, rewrite="New.") == ["stopStream", "update", "update", "sessions.setStatus"]
+    assert read(pure) == ["New.---"]
 
 
 def test_where_that_breaks_off_the_next_process_gets_no_text_that_was_replaced() -> None:
@@ -504,6 +520,15 @@ def test_what_another_process_left_is_settled(
     write(pure, "".join(record.text for record in shown))
     end(pure, "More, and the end.")
     assert [*methods(pure), *read(pure)] == called
+
+
+def test_what_was_written_anew_needs_no_second_look() -> None:
+    pure = PureAnswer(shown=(MessageRecord("100.000003", "stream", body="One. ", is_open=True),))
+    pure.messages = [{"ts": "100.000003", "text": "One. More"}]
+    pure.run(pure.answer.delivery.take_over(90.0, ()))
+    assert [record.is_open for record in pure.answer.state.records] == [True]
+    end(pure, rewrite="New.")
+    assert [(record.text, record.is_open) for record in pure.answer.state.records] == [("New.", False)]
 
 
 def test_a_thread_that_went_away_meanwhile_gets_nothing_more() -> None:
