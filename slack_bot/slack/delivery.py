@@ -136,7 +136,6 @@ class Delivery:
         message = state.messages[-1]
         is_last = close is not None and not state.ledger.released
         ends = close if is_last else CardClosing.CONTINUES if send.ends else None
-        state.ledger.unknown()  # until there is an answer: the write may be cancelled when it was given out
         if message.surface is SurfaceKind.STREAM:
             failed = yield from self.streams.write(message, write)
         else:
@@ -216,7 +215,7 @@ class Delivery:
         is_plain = not is_stream or (write.is_plain and (self.streams.is_plain or not opens))
         remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
         if failed.error == DROPPED:
-            return  # in doubt
+            return  # its text stays in doubt
         if remedy is Remedy.PLAIN:
             self.streams.is_plain = True
             self.state.ledger.refused()

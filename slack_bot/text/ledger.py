@@ -11,7 +11,7 @@ An answer is laid into segments, one message each, because a message takes only 
     ledger.release(ledger.waiting.size)
     while (step := ledger.next(clock.now())) is not None:
         match step:
-            case SendText():           write step.text -> confirmed() | refused() | unknown(), settled()
+            case SendText():           write step.text -> confirmed() | refused(); without an answer settled()
             case FinishSegment():      stop the present message -> closed()
             case SegmentsExhausted():  give the rest as a file, or set `limits` with more segments
 """
@@ -235,9 +235,9 @@ class TextToCompare:
 class Ledger:
     """Lays one answer into segments. The work for a call does not grow with the answer.
 
-    `present` is the message that text goes into now; if it `is_ending`, it gets no more. `in_doubt`: a call
-    had no answer and is not settled.
-    `repeated` and `held`: what another process has shown of the answer.
+    `present` is the message that text goes into now; if it `is_ending`, it gets no more. `in_doubt`: what was
+    given out last is not known to be shown, and nothing more is given out until it is. `repeated` and `held`:
+    what another process has shown of the answer.
     """
 
     def __init__(self, limits: MessageLimits) -> None:
@@ -355,7 +355,7 @@ class Ledger:
         body, self.released = self.released[:chars], self.released[chars:]
         segment = message.grown(opening, body, cards)
         closing = _closing(segment, self.limits) if ends else ""
-        self._sent = body, segment.closed(closing) if closing else segment, ends
+        self._sent, self.in_doubt = (body, segment.closed(closing) if closing else segment, ends), True
         return SendText(opening + body + closing, present is None, ends, cards, is_table and not closing)
 
     def confirmed(self) -> None:
@@ -365,11 +365,6 @@ class Ledger:
     def refused(self) -> None:
         """It was not applied: `next` gives the text out again."""
         self.released = self._take_sent()[0] + self.released
-
-    def unknown(self) -> None:
-        """It had no answer. Nothing is given out until it is `settled`."""
-        assert self._sent is not None, "nothing is on its way"
-        self.in_doubt = True
 
     def settled(self, *, stands: bool) -> None:
         """All of it was applied (`stands`), or nothing; the message takes no more, if it exists."""
@@ -395,7 +390,7 @@ class Ledger:
         closing = "" if present.closing else _closing(present, self.limits)
         if not closing:
             return FinishSegment()
-        self._sent = "", present.closed(closing), True
+        self._sent, self.in_doubt = ("", present.closed(closing), True), True
         return SendText(closing, begins=False, ends=True)
 
 

@@ -70,7 +70,6 @@ class Workspace:
                 ledger.refused()
                 end(ledger)
             case outcome:
-                ledger.unknown()
                 assert ledger.in_doubt
                 assert ledger.next(1e9) is None
                 if outcome != "lost":
@@ -263,9 +262,7 @@ MOVES = st.one_of(
     st.tuples(st.just("release"), st.floats(0, 1)),
     st.tuples(st.just("retract"), st.floats(0, 1)),
     st.tuples(st.just("next"), st.booleans()),
-    st.tuples(
-        st.sampled_from(["confirmed", "refused", "unknown", "settled", "lost", "closed", "rotate", "tables"])
-    ),
+    st.tuples(st.sampled_from(["confirmed", "refused", "settled", "lost", "closed", "rotate", "tables"])),
 )
 
 
@@ -294,7 +291,7 @@ def move(ledger: Ledger, name: str, how: Any) -> int:
             return round(how * waiting)
         case "next":
             ledger.next(0.0, final=how)
-        case "confirmed" | "refused" | "unknown" if is_out:
+        case "confirmed" | "refused" if is_out:
             getattr(ledger, name)()
         case "settled" | "lost" if is_out:
             ledger.settled(stands=name == "settled")
@@ -541,7 +538,6 @@ def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
     ledger = told("one\n")
     add(ledger, "two\n")
     ledger.next(0)
-    ledger.unknown()
     assert ledger.in_doubt
     assert (ledger.next(1e9), ledger.due(0)) == (None, 0)  # to be settled
     ledger.settled(stands=True)
@@ -549,7 +545,6 @@ def test_what_is_in_doubt_stops_everything_until_it_is_settled() -> None:
     assert ledger.present is None
     add(ledger, "three\n")
     assert ledger.next(0) == SendText("three\n", begins=True)
-    ledger.unknown()
     ledger.settled(stands=False)  # it was not begun
     assert (len(ledger.segments), ledger.released) == (1, "three\n")
 
@@ -568,7 +563,7 @@ def test_over_a_message_of_cards_alone_what_is_open_is_carried() -> None:
     assert ledger.text == "```py\none\ntwo\n```\n"
 
 
-@pytest.mark.parametrize("call", [Ledger.confirmed, Ledger.refused, Ledger.unknown, Ledger.closed])
+@pytest.mark.parametrize("call", [Ledger.confirmed, Ledger.refused, Ledger.closed])
 def test_what_was_not_asked_for_cannot_have_become_of_it(call: Callable[[Ledger], None]) -> None:
     with pytest.raises(AssertionError):
         call(Ledger(MessageLimits()))
