@@ -28,7 +28,7 @@ from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
 from .features.routing.router import FEATURE as ROUTING
 from .features.traces.observer import FEATURE as TRACES
-from .http_client import AsyncBaseTransport, AsyncClient
+from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .inbound.authorizer import Authorize, new_authorize
 from .inbound.backfill import Backfill
@@ -169,7 +169,7 @@ async def build(
         access = Access(policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
-        web = await stack.enter_async_context(AsyncClient(transport=http_transport))
+        web = await stack.enter_async_context(AsyncClient(verify=shared_tls(), transport=http_transport))
         parts = BotParts(common, threads=threads, hourly=hourly, authorize=authorize, http=web)
         features = _start_features(parts, bolt, access, observers, stack)
         (listeners := SlackListeners(threads, policies, access, bots, hourly, clock)).register(bolt)

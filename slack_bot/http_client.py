@@ -7,6 +7,9 @@ do not say so, and httpx2's own class has another API. A name that a module need
 as it is, and nothing is wrapped. httpcore comes as a module, because its classes have the names of httpx's.
 """
 
+import ssl
+from functools import cache
+
 import httpcore
 import httpx
 from httpx import (
@@ -79,7 +82,21 @@ __all__ = [
     "WriteTimeout",
     "create_ssl_context",
     "httpcore",
+    "shared_tls",
 ]
 
 LOGGERS = (httpx.__name__, httpcore.__name__)
 """Names of the loggers that write a line for each request."""
+
+
+def shared_tls() -> ssl.SSLContext:
+    """What all clients trust that show no certificate: the authorities that SSL_CERT_FILE or SSL_CERT_DIR
+    names, else those of certifi. They are read once: that takes 30 ms, in which the event loop stands still.
+    """
+    return _trust(ssl.get_default_verify_paths())
+
+
+@cache
+def _trust(paths: ssl.DefaultVerifyPaths) -> ssl.SSLContext:
+    """`paths`: where the environment says that authorities are."""
+    return create_ssl_context()

@@ -47,6 +47,7 @@ from ...http_client import (
     Timeout,
     UnsupportedProtocol,
     create_ssl_context,
+    shared_tls,
 )
 from ...settings.models import AgentSettings, ClientSettings
 from ...text.redaction import Redactor
@@ -142,7 +143,7 @@ def _new_client(
     mounts: dict[str, PooledTransport | None] = {}
     hooks = []
     if transport is None:
-        tls = create_ssl_context()  # trusts what SSL_CERT_FILE names
+        tls = shared_tls() if certificate is None else create_ssl_context()
         transport, place = PooledTransport(tls), origin_of(url)
         if place is None or not place.is_loopback:
             mounts = proxy_transports(tls)

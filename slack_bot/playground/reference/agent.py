@@ -6,6 +6,7 @@ import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from importlib import resources
 
 from a2a.helpers import get_message_text
@@ -61,6 +62,12 @@ def load_knowledge() -> dict[str, str]:
     folder = package / "knowledge"
     names = sorted(each.name.removesuffix(".md") for each in folder.iterdir() if each.name.endswith(".md"))
     return guide | {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in names}
+
+
+@cache
+def bundled_library() -> Library:
+    """What the agent knows, ready to be searched. Read once, because that takes half a second."""
+    return Library(load_knowledge())
 
 
 class PlaygroundAgent(AgentExecutor):
@@ -180,7 +187,7 @@ class AgentApp:
 
     def __init__(self, url: str, settings: ReferenceSettings = _DEFAULTS) -> None:
         card = agent_card(url)
-        self._agent = PlaygroundAgent(Library(load_knowledge()), settings)
+        self._agent = PlaygroundAgent(bundled_library(), settings)
         # a copy for each token would cost the square of the answer
         store = InMemoryTaskStore(use_copying=False)
         self._handler = DefaultRequestHandler(agent_executor=self._agent, task_store=store, agent_card=card)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...agents.wire import sse
 from ...errors import AgentError
-from ...http_client import AsyncBaseTransport, AsyncClient, HTTPError, InvalidURL, Response
+from ...http_client import AsyncBaseTransport, AsyncClient, HTTPError, InvalidURL, Response, shared_tls
 from ...settings.models import ReferenceSettings
 from .scenarios import STATUSES
 from .structured import whole_characters
@@ -38,7 +38,8 @@ def endpoint_client(settings: ReferenceSettings, transport: AsyncBaseTransport |
     """An HTTP client with the key and the patience of `settings`. `transport` replaces the network."""
     key = settings.model_key.get_secret_value() if settings.model_key else ""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return AsyncClient(transport=transport, headers=headers, timeout=settings.model_timeout)
+    timeout = settings.model_timeout
+    return AsyncClient(verify=shared_tls(), transport=transport, headers=headers, timeout=timeout)
 
 
 class EndpointModel:

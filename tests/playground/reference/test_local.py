@@ -5,10 +5,9 @@ from itertools import pairwise
 import pytest
 
 from slack_bot.playground.command_line import MODES
-from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.agent import bundled_library
 from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
 from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
-from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.toolbox import (
     ASK,
     FETCH,
@@ -23,7 +22,7 @@ from slack_bot.playground.reference.toolbox import (
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 
-LIBRARY = Library(load_knowledge())
+LIBRARY = bundled_library()
 Said = str | ToolCall
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.agent import bundled_library
 from slack_bot.playground.reference.orders import (
     is_order,
     is_plain_order,
@@ -12,9 +12,8 @@ from slack_bot.playground.reference.orders import (
     table_reply,
     topic_of_table,
 )
-from slack_bot.playground.reference.search import Library
 
-GUIDE = Library(load_knowledge())
+GUIDE = bundled_library()
 
 
 @pytest.mark.parametrize(

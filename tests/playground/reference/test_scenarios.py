@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.agent import bundled_library
 from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.requests import think_of_request
 from slack_bot.playground.reference.scenarios import (
@@ -24,7 +24,7 @@ from slack_bot.playground.reference.toolbox import FETCH, SEARCH, ModelFailed, P
 from slack_bot.settings.models import ReferenceSettings
 from tests.playground.reference.test_subjects import SUBJECTS
 
-LIBRARY = Library(load_knowledge())
+LIBRARY = bundled_library()
 Ending = Move | ModelFailed
 
 

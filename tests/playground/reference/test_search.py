@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.agent import bundled_library
 from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.subjects import Subjects
@@ -25,7 +25,7 @@ everyday = "a about and do does how is of the what"
 [wordings]
 "Food" = "dinner"
 """
-GUIDE = Library(load_knowledge())
+GUIDE = bundled_library()
 NOTHING = ""
 
 # in words of our own; each trap of the first search is among them

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.reference.agent import load_knowledge
-from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.agent import bundled_library
 from slack_bot.playground.reference.small_talk import (
     has_code,
     is_small_talk,
@@ -15,7 +14,7 @@ from slack_bot.playground.reference.small_talk import (
     wants_joke,
 )
 
-LIBRARY = Library(load_knowledge())
+LIBRARY = bundled_library()
 UNKNOWN = "I do not know that. I only know this project"
 
 
