@@ -91,7 +91,7 @@ LOGGERS = (httpx.__name__, httpcore.__name__)
 
 def shared_tls() -> ssl.SSLContext:
     """What all clients trust that show no certificate: the authorities that SSL_CERT_FILE or SSL_CERT_DIR
-    names, else those of certifi. They are read once: that takes 30 ms, in which the event loop stands still.
+    names, else those of certifi. They are read once: that takes 30 ms and blocks the event loop.
     """
     return _trust(ssl.get_default_verify_paths())
 

@@ -23,12 +23,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
 from .authorization_server import TokenServer, authorization_server
 from .redis_server import RedisServer, running_redis
 from .rings import ring_of
+
+_WORTH_TELLING = 0.005  # seconds that a setup or a teardown took: `--durations` shows no shorter ones
 
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
@@ -74,6 +77,20 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """`-m pure` runs one ring, `-m "pure or bot"` two; what is slow is in none of them."""
     if item.get_closest_marker("slow") is None:
         item.add_marker(ring_of(item.path))
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A worker does not report each setup and teardown that went well at once: three reports of each test
+    took the processes as long as most of the tests themselves.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration >= _WORTH_TELLING:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @settings(max_examples=1, database=None)

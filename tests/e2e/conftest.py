@@ -23,7 +23,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 async def browser(chromium: str) -> AsyncIterator[Browser]:
-    """A browser without any page, and without what another test left."""
+    """A browser without what another test left."""
     async with open_browser(chromium) as opened:
         yield opened
 

@@ -204,7 +204,7 @@ async def test_faults_and_colours_are_chosen_by_keys(page: Page) -> None:
 @pytest.mark.parametrize("width", [1440, 390])
 async def test_a_long_answer_is_scrolled_by_keys(page: Page, width: int) -> None:
     await page.size(width, 844)
-    await mention(page, "long 2500")
+    await mention(page, "long 1800")
     await outcome(page, "answered")
     await begin(page)
     await keys(page, "Tab", "Tab", "Enter")

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,6 +62,7 @@ def owner(node: ast.Attribute) -> str:
     return node.value.id if isinstance(node.value, ast.Name) else ""
 
 
+@cache
 def figures() -> dict[str, int]:
     """Every figure by its name."""
     calls = list(nodes(ast.Call))
