@@ -169,9 +169,8 @@ async def build(
         access = Access(policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
-        web = await stack.enter_async_context(
-            AsyncClient(verify=http_transport is not None or shared_tls(), transport=http_transport)
-        )
+        tls = http_transport is not None or shared_tls()
+        web = await stack.enter_async_context(AsyncClient(verify=tls, transport=http_transport))
         parts = BotParts(common, threads=threads, hourly=hourly, authorize=authorize, http=web)
         features = _start_features(parts, bolt, access, observers, stack)
         (listeners := SlackListeners(threads, policies, access, bots, hourly, clock)).register(bolt)

@@ -150,7 +150,7 @@ def tell(story: str, folder: Path, without: str = "") -> object:
         env={
             **os.environ,
             "PYTHONPATH": str(PACKAGE.parent),
-            "OTEL_TRACES_SAMPLER": "always_off",
+            "OTEL_TRACES_SAMPLER": "always_off",  # nobody takes them
         },
         capture_output=True,
         text=True,
