@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from .agents.agent import Agent
 from .agents.agents import Agents
+from .agents.wire.asker_tokens import PeopleTokens
 from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
@@ -24,6 +25,7 @@ from .features.feature import BotParts, Feature, FeatureWork, RequestReceiver
 from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.forms.form_presses import FEATURE as FORMS
 from .features.home.listeners import FEATURE as HOME
+from .features.identity.published_keys import FEATURE as IDENTITY
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
 from .features.routing.router import FEATURE as ROUTING
@@ -44,11 +46,13 @@ from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .settings.channels import ChannelPolicies
-from .settings.config_file import read_agents, read_config
+from .settings.config_file import read_agents
 from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings, StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
+from .slack.people import People
+from .slack.proven_people import ProvenPeople
 from .slack.rate_limiter.local import RateLimiter
 from .store.collection import Ages, Collection
 from .store.contracts import Store
@@ -73,6 +77,7 @@ FEATURES: Sequence[Feature] = [
     TRACES,
     AGENT_EVENTS,
     ROUTING,
+    IDENTITY,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0
@@ -155,29 +160,33 @@ async def build(
         profiles = Profiles(store)
         if slack_session is None:
             slack_session = await stack.enter_async_context(_new_session())
-        agents = Agents(read_agents(settings), clock, health, profiles, partial(traceparent_of, observers))
-        await agents.open(stack, http_transport)
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
         retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
         api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
-        policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-        common = new_common_parts(settings, policies, clock, observers, health, store, agents, api)
+        people = People(api, settings.slack, clock)
+        directory = ProvenPeople(people, api.identity, settings.identity)
+        agents = Agents(
+            read_agents(settings), clock, health, profiles, partial(traceparent_of, observers),
+            PeopleTokens(settings.identity, directory, clock),
+        )  # fmt: skip
+        await agents.open(stack, http_transport)
+        common = new_common_parts(settings, clock, observers, health, store, agents, api, people)
         threads = Threads(common, _thread_ports(common))
         bolt = _new_bolt(settings, slack_session, authorize)
-        access = Access(policies, common.people, clock)
+        access = Access(common.policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         tls = http_transport is not None or shared_tls()
         web = await stack.enter_async_context(AsyncClient(verify=tls, transport=http_transport))
         parts = BotParts(common, threads=threads, hourly=hourly, authorize=authorize, http=web)
         features = _start_features(parts, bolt, access, observers, stack)
-        (listeners := SlackListeners(threads, policies, access, bots, hourly, clock)).register(bolt)
+        (listeners := SlackListeners(threads, common.policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         return App(
             settings=settings, clock=clock, store=store, agents=agents, web_client=web_client,
-            authorize=authorize, policies=policies, threads=threads, bolt=bolt, health=health,
+            authorize=authorize, policies=common.policies, threads=threads, bolt=bolt, health=health,
             backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
 
@@ -462,7 +471,7 @@ async def check_slack(app: App) -> None:
     identity = await app.authorize()
     app.health.passed(HealthCheck.TOKEN)
     log.info("signed in to Slack as %s in %s", identity.user, identity.team)
-    wants = wanted(Wants.by(app.policies.values))
+    wants = wanted(Wants.by(app.policies.values, knows_people=app.agents.settings.knows_people))
     for sentence in missing(identity.bot_scopes, wants) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)
 

@@ -13,6 +13,9 @@ from .text.words import (
     AGENT_SILENT,
     AGENT_UNREACHABLE,
     AGENT_UNTRUSTED,
+    ASKER_LOGIN_REFUSED,
+    ASKER_LOGIN_UNAVAILABLE,
+    ASKER_REFUSED_BY_AGENT,
     CONNECTION_LOST,
 )
 
@@ -75,8 +78,8 @@ class TokenUnavailable(AgentUnreachable):
     safe = AGENT_LOGIN_UNAVAILABLE
     problem = "No token for the agent could be had when it was last asked; see the log."
 
-    def __init__(self, message: str, *, is_slow: bool = False) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, is_slow: bool = False, safe: str | None = None) -> None:
+        super().__init__(message, safe=safe)
         self.is_slow = is_slow
 
 
@@ -87,9 +90,22 @@ class TokenRefused(AgentError):
     problem = "The bot gets no token for the agent; see the log."
     is_lasting = True
 
-    def __init__(self, message: str, *, error: str = "", said: str = "") -> None:
-        super().__init__(message, said=said)
+    def __init__(self, message: str, *, error: str = "", said: str = "", safe: str | None = None) -> None:
+        super().__init__(message, safe=safe, said=said)
         self.error = error
+
+
+class AskerUnavailable(TokenUnavailable):
+    """No token for the asker could be had, for a reason that may pass."""
+
+    safe = ASKER_LOGIN_UNAVAILABLE
+
+
+class AskerRefused(TokenRefused):
+    """There is no token for this asker. It says nothing of others."""
+
+    safe = ASKER_LOGIN_REFUSED
+    is_lasting = False
 
 
 class CardError(AgentError):
@@ -153,6 +169,11 @@ class AgentRefused(AgentError):
         if status in (401, 403):
             self.safe, self.problem = AGENT_LOGIN_REFUSED, _LOGIN_REFUSED
             self.is_lasting = True
+
+    def blame_asker(self) -> None:
+        """The agent refused this asker: another person may be let in."""
+        self.safe, self.problem = ASKER_REFUSED_BY_AGENT, AgentError.problem
+        self.is_lasting = False
 
 
 class NothingToAsk(AgentError):

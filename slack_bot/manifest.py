@@ -30,10 +30,13 @@ class Wants:
     gives_emails: bool = False
 
     @classmethod
-    def by(cls, said: Callable[[str], Collection[Any]]) -> Self:
-        """`said` gives the values that a setting has in any channel (`ChannelPolicies.values`)."""
+    def by(cls, said: Callable[[str], Collection[Any]], *, knows_people: bool = False) -> Self:
+        """`said` gives the values that a setting has in any channel (`ChannelPolicies.values`).
+
+        `knows_people`: an agent gets tokens of people, which have their verified addresses.
+        """
         reads = set(said("respond")) != {"mention"} or set(said("context")) != {"none"}
-        return cls(reads, "email" in said("identity"))
+        return cls(reads, knows_people or "email" in said("identity"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ PERMISSIONS = (
     ),
     Permission(
         "users:read.email",
-        "the agent learns no e-mail addresses, which identity = email asks for",
+        "the agent learns no e-mail addresses, which identity = email, signed or exchange asks for",
         is_wanted=lambda wants: wants.gives_emails,
     ),
 )

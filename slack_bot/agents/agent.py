@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequenc
 from contextlib import aclosing
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache, partial
-from typing import Self
+from functools import lru_cache
+from typing import NamedTuple, Self
 
 from ..clock import Clock
 from ..errors import (
@@ -28,10 +28,13 @@ from ..errors import (
 from ..http_client import AsyncClient, Cookies
 from ..observe.health import Health
 from ..settings.models import AgentSettings
+from ..turn.people import AskingPerson
 from ..turn.progress import DEFAULT_AGENT
 from ..turn.record import Introduction
 from .answer.habits import PROFILE_KEYS
+from .reachability import Reachability
 from .recovery_policy import NOT_OFFERED
+from .wire.asker_tokens import AskerTokens
 from .wire.auth import Credentials, TokenSource, key_of_agent, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
@@ -136,29 +139,6 @@ class Routes:
         return others
 
 
-class Reachability:
-    """What `health` learns of the agent: whether it is reached, and whether it lets the bot in.
-
-    `is_locked_out`: it refused the bot's login, and has taken no question since.
-    """
-
-    def __init__(self, health: Health, name: str) -> None:
-        self.passed = partial(health.agent_passed, name)
-        self.failed = partial(health.agent_failed, name)
-        self.is_locked_out = False
-
-    def question_was_taken(self) -> None:
-        self.is_locked_out = False
-        self.passed()
-
-    def question_failed(self, error: AgentError) -> None:
-        """What an agent refuses for a question's own sake says nothing of the agent."""
-        if isinstance(error, AgentRefused) and error.is_lasting:
-            self.is_locked_out = True
-        if isinstance(error, AgentUnreachable) or error.is_lasting:
-            self.failed(error.problem)
-
-
 class CardKeeper:
     """The agent's card, for all conversations: at most `card_ttl` seconds old, and believed."""
 
@@ -243,6 +223,11 @@ class StoppedNotes:
                 del tasks[next(iter(tasks))]
 
 
+class _Tokens(NamedTuple):
+    bot: TokenSource | None
+    people: AskerTokens | None
+
+
 class _Conversation:
     """`turn` is its question. Without one, no card is kept: what is asked then has not begun."""
 
@@ -252,10 +237,13 @@ class _Conversation:
         tokens: TokenSource | None,
         session: str,
         *,
+        key: Hashable = None,
         cookies: Cookies | None = None,
         turn: str | None = None,
+        on_behalf: TokenSource | None = None,
     ) -> None:
-        self.auth = Credentials(settings, cookies, tokens, session)
+        self.auth = Credentials(settings, cookies, tokens, session, on_behalf)
+        self.key = key
         self.turn, self._begins = turn or "", turn is not None
         self.card: AgentCard | None = None
 
@@ -269,7 +257,7 @@ class Agent:
     """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address, login or key.
 
     `store`: keeps what is trusted of its card; without one, each card is seen for the first time. `name`: the
-    one that the settings give it.
+    one that the settings give it. `askers`: the tokens of people, where it gets some.
     """
 
     def __init__(
@@ -281,6 +269,7 @@ class Agent:
         store: FactStore | None = None,
         traceparent: Callable[[str], str | None] = lambda _: None,
         name: str = DEFAULT_AGENT,
+        askers: AskerTokens | None = None,
     ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
@@ -292,14 +281,14 @@ class Agent:
         self._http = http
         if settings.card_keys is not None:
             check_card_keys(settings.card_keys)
-        self._tokens = token_source(settings.client, clock)
+        self._tokens = _Tokens(token_source(settings.client, clock), askers)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
-        self._conversation = _Conversation(settings, self._tokens, self.key)
-        self._reachability = Reachability(health or Health(), name)
+        self.conversation = _Conversation(settings, self._tokens.bot, self.key)
+        self._reachability = Reachability(health or Health(), name, is_for_people=askers is not None)
         self._routes = Routes(settings)
         self._cards = CardKeeper(
             http,
-            self._conversation.auth,
+            self.conversation.auth,
             settings,
             clock,
             trust=CardTrust(settings, store, clock),
@@ -311,11 +300,17 @@ class Agent:
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
 
-    def in_conversation(self, key: Hashable, turn: str = "") -> Self:
-        """The same agent, with the cookies and the session of one conversation, for a turn."""
-        found = copy(self)
+    def in_conversation(self, key: Hashable, turn: str = "", asker: AskingPerson | None = None) -> Self:
+        """The same agent, with the cookies and the session of one conversation, for a turn. Where it gets
+        tokens of people, each has their own, and calls without a person fail.
+        """
+        found, tokens = copy(self), None
+        if self._tokens.people is not None:
+            key, tokens = (key, asker), self._tokens.people.of(asker)
         jar, session = self._jar_of(key), f"{self.key} {key}"
-        found._conversation = _Conversation(self.settings, self._tokens, session, cookies=jar, turn=turn)
+        found.conversation = _Conversation(
+            self.settings, self._tokens.bot, session, key=key, cookies=jar, turn=turn, on_behalf=tokens
+        )
         return found
 
     @property
@@ -326,7 +321,7 @@ class Agent:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The token with which the agent is asked now, if it was fetched or read."""
-        return () if self._tokens is None else self._tokens.secrets
+        return () if self._tokens.bot is None else self._tokens.bot.secrets
 
     @property
     def wire(self) -> str | None:
@@ -356,10 +351,10 @@ class Agent:
         try:
             card = await self._cards.newest()
         except CardUntrusted:
-            if (card_before := self._conversation.card) is None:
+            if (card_before := self.conversation.card) is None:
                 raise
             return card_before
-        self._conversation.begin(card)
+        self.conversation.begin(card)
         return card
 
     async def introduction(self) -> Introduction:
@@ -368,7 +363,7 @@ class Agent:
         Raises as `ensure_card`.
         """
         card = await self.ensure_card()
-        if not card.has_extended:
+        if not card.has_extended or self._tokens.people is not None:  # it is for people then
             return card.introduction
         client = self._client(card, self._routes.interfaces(card)[0])
         return await self._cards.introduction(card, client, self.key)
@@ -411,6 +406,8 @@ class Agent:
 
     async def try_login(self) -> None:
         """AgentRefused: the agent does not let the bot in. Whatever else it answers, a question will show."""
+        if self._tokens.people is not None:
+            return
         try:
             await self.task("get", NO_TASK)
         except AgentRefused as error:
@@ -492,7 +489,7 @@ class Agent:
         await self._client(card, self._routes.interfaces(card)[0]).delete_push(task_id, push_id)
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
-        traceparent, auth = self._traceparent(self._conversation.turn), self._conversation.auth
+        traceparent, auth = self._traceparent(self.conversation.turn), self.conversation.auth
         if self.settings.client.api_key is not None:
             auth = auth.with_api_keys(card.auth)
         return Client(self._http, at, self.settings, auth, card.extensions, traceparent)

@@ -9,6 +9,7 @@ from ..observe.health import Health
 from ..settings.agents import AgentTable
 from ..text.words import AGENT_GONE, AGENT_OR_AGENT
 from .agent import Agent
+from .wire.asker_tokens import PeopleTokens
 from .wire.auth import key_of_agent
 from .wire.card_trust import FactStore
 from .wire.transport import new_http
@@ -27,8 +28,9 @@ class Agents:
         health: Health,
         facts: FactStore,
         traceparent: Callable[[str], str | None] = lambda _: None,
+        people: PeopleTokens | None = None,
     ) -> None:
-        self.settings = settings
+        self.settings, self._people = settings, people
         self.are_several = settings.are_listed
         """Whether there is anything to choose, and to keep."""
         self.default_name = settings.default
@@ -44,7 +46,10 @@ class Agents:
         """
         for name, entry in self.settings.entries.items():
             http = await closers.enter_async_context(new_http(entry, transport))
-            agent = Agent(http, entry, self._clock, self._health, self._facts, self._traceparent, name=name)
+            askers = None if self._people is None else self._people.for_agent(entry)
+            agent = Agent(
+                http, entry, self._clock, self._health, self._facts, self._traceparent, name, askers
+            )
             agent.load_profile(await self._facts.profile(agent.key))
             self._agents[name] = agent
 
@@ -64,6 +69,12 @@ class Agents:
         """What is stored of an agent is stored under this key."""
         entry = self.settings.entries.get(name)
         return name if entry is None else key_of_agent(name, entry)
+
+    def owner_of(self, name: str, user: str) -> str:
+        """Whose conversation with this agent a thread is: of `user` alone, or "", of all who ask there."""
+        entry = self.settings.entries.get(name)
+        is_own = entry is not None and entry.knows_people and not entry.shared_context
+        return user if is_own else ""
 
     def words_without(self, name: str) -> str:
         """The notice for readers of a thread whose agent was removed from the settings."""

@@ -72,6 +72,11 @@ class AgentTable:
     """The file has agents, so that there is a choice to make and to keep."""
 
     @property
+    def knows_people(self) -> bool:
+        """Whether an agent gets tokens of people."""
+        return any(entry.knows_people for entry in self.entries.values())
+
+    @property
     def default(self) -> str:
         return self.routing.default or next(iter(self.entries))
 

@@ -86,16 +86,45 @@ CONVERSATIONS = Collection(
 """By agent and thread. A person can export or erase only that an agent waits for them."""
 
 
-async def conversation(store: CollectionStore, agent: str, thread: ThreadKey) -> AgentContext:
-    """Read what is known of a thread with `agent`; empty if that is nothing. Raises StoreError."""
-    return await store.get(CONVERSATIONS, (agent, *thread.parts)) or AgentContext()
+OWN_CONVERSATIONS = Collection(
+    "own_conversations",
+    AgentContext,
+    age=lambda ages: ages.conversations,
+    thread=lambda key, _: _thread_behind(key),
+    people=lambda key, _: [KeptPerson(key[4], key[1])],
+    is_of_turns=True,
+    label="conversations with an agent that must know who asks",
+)
+"""By agent, thread and person: where an agent gets tokens of people, each has a conversation of their own."""
+
+
+async def conversation(
+    store: CollectionStore, agent: str, thread: ThreadKey, owner: str = ""
+) -> AgentContext:
+    """Read what is known of a thread with `agent`; empty if that is nothing. Raises StoreError.
+
+    `owner`: the person whose conversation it is, if not all who ask there have the same one.
+    """
+    collection, key = _place_of(agent, thread, owner)
+    return await store.get(collection, key) or AgentContext()
 
 
 async def save_conversation(
-    store: CollectionStore, agent: str, thread: ThreadKey, agent_context: AgentContext, now: float
+    store: CollectionStore,
+    agent: str,
+    thread: ThreadKey,
+    agent_context: AgentContext,
+    now: float,
+    owner: str = "",
 ) -> None:
     """Replace what is known of a thread with `agent`. Raises StoreError."""
-    await store.change(CONVERSATIONS, (agent, *thread.parts), lambda _: agent_context, now)
+    collection, key = _place_of(agent, thread, owner)
+    await store.change(collection, key, lambda _: agent_context, now)
+
+
+def _place_of(agent: str, thread: ThreadKey, owner: str) -> tuple[Collection[AgentContext], Key]:
+    key = agent, *thread.parts
+    return (OWN_CONVERSATIONS, (*key, owner)) if owner else (CONVERSATIONS, key)
 
 
 PROFILES: Collection[dict[str, str]] = Collection("profiles", dict[str, str])
@@ -247,5 +276,13 @@ async def take_form(
     return result.after
 
 
-KNOWLEDGE: Sequence[Collection[Any]] = (CONVERSATIONS, OVERHEARD, FORMS, THREADS, THREAD_AGENTS, PROFILES)
+KNOWLEDGE: Sequence[Collection[Any]] = (
+    CONVERSATIONS,
+    OWN_CONVERSATIONS,
+    OVERHEARD,
+    FORMS,
+    THREADS,
+    THREAD_AGENTS,
+    PROFILES,
+)
 """These collections, in the order in which they are counted and exported."""

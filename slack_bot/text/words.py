@@ -155,6 +155,22 @@ AGENT_PROTOCOL_UNKNOWN = (
 )
 AGENT_LOGIN_REFUSED = "I cannot log in to the agent. Trying again will not help: please tell whoever runs me."
 AGENT_LOGIN_UNAVAILABLE = "I could not log in to the agent just now, so your question did not reach it."
+ASKER_LOGIN_REFUSED = (
+    "The agent's login server gave me no token for you, so your question did not reach the agent. Trying"
+    " again will hardly help: please tell whoever runs me."
+)
+ASKER_LOGIN_UNAVAILABLE = (
+    "I could not get a token for you for the agent just now, so your question did not reach it."
+)
+ASKER_REFUSED_BY_AGENT = (
+    "The agent does not let you in: it did not accept the token with which I ask it for you, or you may not"
+    " ask it."
+)
+ASKER_NOT_A_MEMBER = (
+    "This agent must know who asks, and I can vouch for members of this workspace only: not for guests,"
+    " people of other organisations or bots. So I did not ask it."
+)
+ASKER_NOT_FOUND = "This agent must know who asks, and Slack did not say who you are. So I did not ask it."
 AGENT_REFUSED = "The agent refused the request."
 AGENT_REFUSED_SIZE = "The agent does not take a question this large."
 AGENT_REFUSED_CONTENT = "The agent does not take this kind of content."
@@ -209,6 +225,10 @@ AGENT_NOT_FOR_YOU = "You may not ask {}. Here you can ask {}."
 ANSWER_IS_PERSONAL = (
     "{} answers with what you may read, so I do not ask it here, where others read along. Ask it in a direct"
     " message with me, or ask whoever runs me to set `personal = true` for this channel."
+)
+ASKER_MAY_NOT_BE_TOLD = (
+    'In this channel agents do not learn who asks (`identity = "none"`), and {} must know it. Ask it in a'
+    " direct message with me."
 )
 AGENT_UNKNOWN = "I know no agent {}. Here are: {}."
 AGENT_IS_DEFAULT = " (asked if you name none)"

@@ -1,22 +1,40 @@
-"""Where an agent may be asked that acts with the rights of the asker: its answers show what only that person
-may read.
+"""Who may ask an agent that must know who asks, and where one may be asked that acts with the asker's rights:
+its answers show what only that person may read.
 """
 
+import logging
+
 from ..agents.agent import Agent
+from ..agents.wire.asker_tokens import PersonDirectory
+from ..errors import AgentError
 from ..settings.channels import ChannelPolicies
-from ..text.words import ANSWER_IS_PERSONAL
+from ..text.words import ANSWER_IS_PERSONAL, ASKER_MAY_NOT_BE_TOLD, ASKER_NOT_A_MEMBER
 from ..turn.record import Question, is_direct
+
+_log = logging.getLogger(__name__)
 
 
 class AskerRights:
     """Decides it for all agents that act so, however they learn who asks."""
 
-    def __init__(self, policies: ChannelPolicies) -> None:
-        self._policies = policies
+    def __init__(self, policies: ChannelPolicies, directory: PersonDirectory) -> None:
+        self._policies, self._directory = policies, directory
 
     async def refusal(self, question: Question, agent: Agent) -> str | None:
         """What the asker reads if `question` is not asked; None: it is."""
-        channel = question.thread.channel
-        if agent.settings.is_personal and not (is_direct(channel) or self._policies.of(channel).personal):
+        channel, settings = question.thread.channel, agent.settings
+        policy = self._policies.of(channel)
+        if not settings.knows_people:
+            return None
+        if question.asker is None:
+            return ASKER_NOT_A_MEMBER
+        if settings.is_personal and not (is_direct(channel) or policy.personal):
             return ANSWER_IS_PERSONAL.format(agent.name)
+        if policy.identity == "none":
+            return ASKER_MAY_NOT_BE_TOLD.format(agent.name)
+        try:
+            await self._directory.proven(question.asker)
+        except AgentError as error:
+            _log.info("a question is not asked: %s", error.brief, extra={"turn": question.key})
+            return error.safe
         return None

@@ -58,11 +58,13 @@ class JournalStore:
 
     async def context_of(self, record: TurnRecord) -> AgentContext:
         """What is known of the turn's thread with its agent. Raises StoreError."""
-        return await conversation(self._store, self.agent_key(record), record.question.thread)
+        owner = self._agents.owner_of(record.agent, record.question.user)
+        return await conversation(self._store, self.agent_key(record), record.question.thread, owner)
 
     async def save_context(self, agent_context: AgentContext, record: TurnRecord) -> None:
-        thread = record.question.thread
-        saving = save_conversation(self._store, self.agent_key(record), thread, agent_context, self.now())
+        key, asked = self.agent_key(record), record.question
+        owner = self._agents.owner_of(record.agent, asked.user)
+        saving = save_conversation(self._store, key, asked.thread, agent_context, self.now(), owner)
         await self._guard(saving, record, "a thread's context")
 
     async def save_form(self, form: OpenForm, record: TurnRecord) -> bool:

@@ -10,6 +10,7 @@ from ..clock import Clock
 from ..observe.facts import Observer
 from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
+from ..settings.identity import Identity
 from ..settings.load import Settings
 from ..slack.api import SlackApi
 from ..slack.people import People
@@ -115,8 +116,10 @@ class NewsOffers:
 class QuestionContext:
     """What goes to the agent beside a question and its files. This one: nothing."""
 
-    async def look_around(self, question: Question, heard: Heard) -> Surroundings:
-        """What goes along with `question` to an agent that has `heard` so much of the thread."""
+    async def look_around(self, question: Question, heard: Heard, most: Identity) -> Surroundings:
+        """What goes along with `question` to an agent that has `heard` so much of the thread, and that may
+        learn at `most` so much of who asks.
+        """
         return Surroundings()
 
     async def overhear(self, said: Question, event: Mapping[str, Any], *, is_asked: bool) -> None:

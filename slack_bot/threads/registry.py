@@ -11,7 +11,6 @@ from typing import TypeAlias, cast
 from ..settings.channels import ChannelPolicies
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Signal, Store
-from ..store.knowledge import conversation as agent_conversation
 from ..text.words import ALREADY_OVER, NONE_WAIT, THREAD_FORGOTTEN
 from ..turn.progress import TurnRecord
 from ..turn.record import Question, ThreadKey, is_direct
@@ -179,8 +178,7 @@ class Registry:
         running = None if here is None else here.line.running
         if here is not None and running is not None and here.is_awaited and running.is_of(user):
             return True
-        key = await self._parts.thread_agents.key_of(thread)
-        known = await agent_conversation(self._store, key, thread)
+        known = await self._parts.thread_agents.context_of(thread, user)
         return known.task_for(user) is not None
 
     async def is_stop_somewhere(self, question: Question) -> bool:

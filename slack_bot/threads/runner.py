@@ -230,7 +230,7 @@ class TurnListener:
         self._is_heard = False  # the agent was
         self.consumer = TaskConsumer(
             question,
-            agent.in_conversation(question.thread, question.key),
+            agent.in_conversation(question.thread, question.key, question.asker),
             agent.settings,
             clock,
             handle,

@@ -3,7 +3,13 @@
 from ..agents.agents import Agents
 from ..clock import Clock
 from ..store.collection import CollectionStore
-from ..store.knowledge import THREAD_AGENTS, ThreadAgent, conversation
+from ..store.knowledge import (
+    THREAD_AGENTS,
+    AgentContext,
+    ThreadAgent,
+    conversation,
+    save_conversation,
+)
 from ..turn.record import ThreadKey
 
 
@@ -28,9 +34,17 @@ class ThreadAgents:
         known = await conversation(self._store, self._agents.key_of(default), thread)
         return default if known.context_id is not None or known.waits else None
 
-    async def key_of(self, thread: ThreadKey) -> str:
-        """The key under which the store has what is known of the thread's agent. Raises StoreError."""
-        return self._agents.key_of(await self.of(thread) or self._agents.default_name)
+    async def context_of(self, thread: ThreadKey, user: str) -> AgentContext:
+        """What is known of the thread with its agent, for a question of `user`. Raises StoreError."""
+        name = await self.of(thread) or self._agents.default_name
+        owner = self._agents.owner_of(name, user)
+        return await conversation(self._store, self._agents.key_of(name), thread, owner)
+
+    async def save_context(self, thread: ThreadKey, user: str, agent_context: AgentContext) -> None:
+        """Replace what is known of the thread with its agent, for questions of `user`. Raises StoreError."""
+        name = await self.of(thread) or self._agents.default_name
+        key, owner = self._agents.key_of(name), self._agents.owner_of(name, user)
+        await save_conversation(self._store, key, thread, agent_context, self._clock.wall(), owner)
 
     async def pin(self, thread: ThreadKey, agent_name: str | None) -> str:
         """The thread's agent from now on: `agent_name`, or the default one, unless it has one already.

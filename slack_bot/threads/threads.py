@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from functools import partial
 
 from ..agents.agents import Agents
 from ..clock import Clock
@@ -9,9 +10,11 @@ from ..errors import StoreError
 from ..observe.facts import Observer
 from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
+from ..settings.config_file import read_config
 from ..settings.load import Settings, secrets_of
 from ..slack.api import SlackApi
 from ..slack.people import People
+from ..slack.proven_people import ProvenPeople
 from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
@@ -37,21 +40,22 @@ _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets so
 
 def new_common_parts(
     settings: Settings,
-    policies: ChannelPolicies,
     clock: Clock,
     observer: Observer,
     health: Health,
     store: Store,
     agents: Agents,
     api: SlackApi,
+    people: People,
 ) -> CommonParts:
-    """Build the others of them."""
+    """Build the others of them. Raises SettingsError for a bad file of channels."""
+    policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
     background, leases = TaskSet(), Leases(store, clock.wall)
     journal = Journal(store, agents, clock, settings.store.checkpoint_interval, leases, observer)
     starts = StreamStartTracker(background.spawn)
     return CommonParts(
         settings=settings, secrets=secrets_of(settings), policies=policies, clock=clock, observer=observer,
-        health=health, store=store, agents=agents, api=api, people=People(api, settings.slack, clock),
+        health=health, store=store, agents=agents, api=api, people=people,
         background=background, leases=leases, journal=journal, stream_starts=starts,
         thread_agents=ThreadAgents(store, agents, clock),
         notices=Notices(api, settings.stream, policies, clock, observer, journal, starts, store),
@@ -71,8 +75,10 @@ class Threads:
         self.follow = FollowedThreads(
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
+        directory = ProvenPeople(common.people, common.api.identity, settings.identity)
+        rights = AskerRights(common.policies, directory)
         parts = TurnParts(
-            agents=common.agents, thread_agents=common.thread_agents, rights=AskerRights(common.policies),
+            agents=common.agents, thread_agents=common.thread_agents, rights=rights,
             store=store, settings=settings,
             secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
             follow=self.follow, forms=ports.forms, context=ports.context,

@@ -18,6 +18,7 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
+from ..settings.identity import Identity
 from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
@@ -91,16 +92,17 @@ class TurnParts:
 
 
 class LookAround:
-    """Finds what goes to the agent beside a question."""
+    """Finds what goes to the agent beside a question. `most`: so much it may learn of who asks."""
 
-    def __init__(self, turn_parts: TurnParts) -> None:
+    def __init__(self, turn_parts: TurnParts, most: Identity) -> None:
         self._context, self._files = turn_parts.context, turn_parts.files
+        self._most = most
         self._follow = turn_parts.follow
         self._notices, self._background = turn_parts.notices, turn_parts.background
 
     async def __call__(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
-        looking, reading = self._context.look_around(question, heard), self._files.read(question)
+        looking, reading = self._context.look_around(question, heard, self._most), self._files.read(question)
         around, read = await asyncio.gather(looking, reading)
         around = replace(around, files=read.given, not_given=read.not_given)
         if around.is_alone:
@@ -191,8 +193,9 @@ class TurnRun:
         """
         task_id, agent = self._handle.left_task, self._agent
         if self._handle.stopped_by is None and task_id is not None and agent is not None:
-            thread, here = self._turn.question.thread, agent.in_conversation(self._turn.question.thread)
-            cancelling = StoppedTasks(here, thread, agent.settings, self._handle).cancel_early(task_id)
+            asked = self._turn.question
+            here = agent.in_conversation(asked.thread, asker=asked.asker)
+            cancelling = StoppedTasks(here, agent.settings, self._handle).cancel_early(task_id)
             self._parts.background.spawn(cancelling, self._turn.key)
         self._handle.stop(user)
         if self._journal is not None:
@@ -233,7 +236,7 @@ class TurnRun:
 
     async def _interrupt(self) -> str | None:
         """Nothing is sent into a running task: servers drop it, or begin a second run (facts: A2A 2.6)."""
-        handle, thread = self._handle, self._turn.question.thread
+        handle, asked = self._handle, self._turn.question
         if self._agent is None:
             return ""
         try:
@@ -241,7 +244,8 @@ class TurnRun:
                 task_id = await handle.task_to_cancel()
                 if task_id is None:
                     return ""
-                task = await self._agent.in_conversation(thread).task("cancel", task_id)
+                here = self._agent.in_conversation(asked.thread, asker=asked.asker)
+                task = await here.task("cancel", task_id)
                 if not task.state.is_terminal:
                     await handle.over.wait()
         except (AgentError, TimeoutError) as error:
@@ -306,7 +310,7 @@ class TurnRun:
         parts, writer, answer = self._parts, self._writer, self._writer.answer
         runner = self._runner = TurnRunner(
             journal, agent, writer, parts.settings, parts.clock, parts.observer, self._handle,
-            LookAround(parts),
+            LookAround(parts, agent.settings.identity),
         )  # fmt: skip
         question = journal.question
         known = await parts.learned.of_workspace(question.thread.team)

@@ -27,7 +27,7 @@ class TaskWatch:
     def __init__(self, turn: TurnRecord, agent: Agent, settings: PushSettings, clock: Clock) -> None:
         self._turn, self._clock = turn, clock
         self._push, self._settings = settings, agent.settings
-        self._agent = agent.in_conversation(turn.question.thread)
+        self._agent = agent.in_conversation(turn.question.thread, asker=turn.question.asker)
         self._hint = asyncio.Event()
 
     def hint(self) -> None:

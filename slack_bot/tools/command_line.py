@@ -54,6 +54,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_store(add)
     _add_config(add)
     _add_manifest(add)
+    _add_keys(add)
     _add_doctor(add)
 
 
@@ -250,6 +251,11 @@ def _add_manifest(add: AddVerb) -> None:
     what.add_argument("--why", action="store_true", help="what each scope is for, as a table")
 
 
+def _add_keys(add: AddVerb) -> None:
+    about = "print the public keys with which agents check who asks (JWKS)"
+    add("keys", _keys, about, "slack-bot keys > jwks.json")
+
+
 def _add_doctor(add: AddVerb) -> None:
     about = "look for what is wrong with the set-up, and say what to do about it"
     verb = add("doctor", _doctor, about, "slack-bot doctor --probe U0123456789")
@@ -296,6 +302,7 @@ def _store(args: argparse.Namespace) -> int:
 
 def _config(args: argparse.Namespace) -> int:
     from ..agents.wire.card import check_card_keys
+    from ..agents.wire.person_signer import signing_keys
     from ..settings.config_file import read_agents, read_config
     from ..settings.load import load
     from ..testing.overrides import with_overrides
@@ -310,6 +317,8 @@ def _config(args: argparse.Namespace) -> int:
         tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is asked if none is named")
     if (keys := settings.agent.card_keys) is not None:
         check_card_keys(keys)
+    if agents.knows_people:
+        signing_keys(settings.identity)
     sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
     if keys is not None:
         sys.stdout.write(f"{keys} is right: it holds public keys for the agent's card\n")
@@ -318,6 +327,12 @@ def _config(args: argparse.Namespace) -> int:
 
 def _manifest(args: argparse.Namespace) -> int:
     from .manifest import main
+
+    return main(args)
+
+
+def _keys(args: argparse.Namespace) -> int:
+    from .keys import main
 
     return main(args)
 

@@ -13,7 +13,7 @@ from ..agents.wire.auth import origin_of
 from ..errors import SettingsError
 from ..manifest import LONGEST_NAME, Wants, install_link, manifest_of, wanted
 from ..settings.channels import ChannelPolicies
-from ..settings.config_file import read_config
+from ..settings.config_file import read_agents, read_config
 from ..settings.load import load
 
 
@@ -21,7 +21,7 @@ def main(args: argparse.Namespace) -> int:
     """Print it, the link that makes an app of it, or why each scope is wanted. Raises SettingsError."""
     settings = load()
     policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-    permissions = wanted(Wants.by(policies.values))
+    permissions = wanted(Wants.by(policies.values, knows_people=read_agents(settings).knows_people))
     manifest = manifest_of(permissions, name=_name(args.app_name), public_url=_https(args.http))
     if args.why:
         table = Table("scope", "", "events", "without it", box=None, pad_edge=False)

@@ -32,6 +32,27 @@ class Organisation:
         return bool({self.team, self.enterprise}.difference([""]).intersection(map(str, ids)))
 
 
+@dataclass(frozen=True, slots=True)
+class AskingPerson:
+    """A person who asks in the workspace `team`."""
+
+    team: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenPerson:
+    """A member of the bot's organisation, by what Slack itself says.
+
+    `email`: their address if Slack has verified it and their workspace is trusted, else "". `bot` asks for
+    them.
+    """
+
+    person: AskingPerson
+    email: str
+    bot: AskingPerson
+
+
 def kind_of(user: Mapping[str, Any], ours: Organisation) -> PersonKind:
     """The kind of a `user` of `users.info`. `is_stranger` is not set of those who share a channel with us."""
     enterprise = object_of(user.get("enterprise_user")).get("enterprise_id")

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from .files import SlackFile
 from .form import Answer, Form
+from .people import AskingPerson
 
 MESSAGE_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 """What names a message in its channel: when it came, in seconds since 1970."""
@@ -98,6 +99,11 @@ class Question:
     answered_by: str = ""
     files: tuple[SlackFile, ...] = ()
     viewing: tuple[str, ...] = ()
+
+    @property
+    def asker(self) -> AskingPerson | None:
+        """Who asks, if that is a person."""
+        return AskingPerson(self.thread.team, self.user) if self.user and not self.asker_is_bot else None
 
     @property
     def is_empty(self) -> bool:

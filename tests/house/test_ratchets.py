@@ -24,7 +24,7 @@ SHAPE = {
     "attributes set from outside": 102,
     "splats into constructors": 20,
     "conditional callees": 1,
-    "assignments to three or more": 169,
+    "assignments to three or more": 168,
     "parameter names with five or more types": 29,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,
@@ -34,12 +34,12 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 95, "rooms": 10, "moves between files": 310, "moves between rooms": 102, "climbs": 11,
+        "files": 95, "rooms": 10, "moves between files": 313, "moves between rooms": 105, "climbs": 11,
     },
     "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
-    "press": {"files": 87, "rooms": 10, "moves between files": 261, "moves between rooms": 75, "climbs": 11},
+    "press": {"files": 87, "rooms": 10, "moves between files": 264, "moves between rooms": 78, "climbs": 11},
     "takeover": {
-        "files": 127, "rooms": 11, "moves between files": 2526, "moves between rooms": 432, "climbs": 91,
+        "files": 131, "rooms": 11, "moves between files": 2538, "moves between rooms": 440, "climbs": 91,
     },
 }  # fmt: skip
 

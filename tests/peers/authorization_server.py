@@ -6,6 +6,8 @@ python -m tests.peers.authorization_server [CERTIFICATE AUTHORITY]     with TLS 
 below /tenant (OpenID metadata, AADSTS errors, `.default` scopes, federated credentials), and Google below
 /google (a token endpoint on another host than the issuer, a service account's assertion, an ID token alone).
 
+It exchanges the tokens of an issuer that it trusts (RFC 8693).
+
 The tests set it up by `/control` (what it does, who its clients are); agents ask `/introspect` for a token.
 """
 
@@ -19,7 +21,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer
-from authlib.oauth2.rfc6749 import ClientMixin, InvalidClientError
+from authlib.oauth2.rfc6749 import (
+    BaseGrant,
+    ClientMixin,
+    InvalidClientError,
+    InvalidGrantError,
+    TokenEndpointMixin,
+    UnauthorizedClientError,
+)
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as _ClientCredentialsGrant
 from authlib.oauth2.rfc7523 import JWTBearerClientAssertion, JWTBearerGrant
 from flask import Flask, Response, jsonify, redirect, request
@@ -37,6 +46,8 @@ USUAL: dict[str, Any] = {
     "audiences": None,
     "issuer": None,
     "clients": {},
+    "trusted": {"issuer": "", "keys": {"keys": []}},
+    "people": [],
 }
 
 app = Flask(__name__)
@@ -148,10 +159,44 @@ class ServiceAccountGrant(JWTBearerGrant):
         return status, token, headers
 
 
+class TokenExchangeGrant(TokenEndpointMixin, BaseGrant):
+    """RFC 8693, for subject tokens of the issuer that `state["trusted"]` names. `state["people"]`: whom it
+    knows, by the subject of their tokens.
+    """
+
+    GRANT_TYPE = "urn:ietf:params:oauth:grant-type:token-exchange"
+    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = ["client_secret_basic", "client_secret_post", "none"]
+
+    def validate_token_request(self) -> None:
+        self.request.client = self.authenticate_token_endpoint_client()
+        if not self.request.client.check_grant_type(self.GRANT_TYPE):
+            raise UnauthorizedClientError
+        trusted, form = state["trusted"], request.form
+        try:
+            assert form["subject_token_type"] == "urn:ietf:params:oauth:token-type:jwt"
+            claims = jwt.decode(form["subject_token"], KeySet.import_key_set(trusted["keys"])).claims
+            assert claims["iss"] == trusted["issuer"] and claims["aud"] in (request.base_url, root())
+            assert claims["exp"] > time.time() and claims["jti"] not in used
+            assert claims["sub"] in state["people"]
+        except (AssertionError, JoseError, KeyError) as error:
+            raise InvalidGrantError(description=f"not {form.get('subject_token')}") from error
+        used.add(claims["jti"])
+        self.person = claims["sub"]
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
+        token = self.generate_token(grant_type=self.GRANT_TYPE, scope=request.form.get("scope"))
+        self.save_token(token)
+        about = {"sub": self.person, "aud": request.form.get("audience") or request.form.get("resource", "")}
+        tokens[token["access_token"]] |= about
+        kind = "urn:ietf:params:oauth:token-type:access_token"
+        return 200, {**token, "issued_token_type": kind}, self.TOKEN_RESPONSE_HEADER
+
+
 app.config["OAUTH2_TOKEN_EXPIRES_IN"] = {}
 server = AuthorizationServer(app, query_client=query_client, save_token=save_token)
 server.register_grant(ClientCredentialsGrant)
 server.register_grant(ServiceAccountGrant)
+server.register_grant(TokenExchangeGrant)
 server.register_client_auth_method(JWTBearerClientAssertion.CLIENT_AUTH_METHOD, Assertions())
 server.register_client_auth_method("federated", federated)
 server.scopes_supported = ["ask", "tell", "api://agent/.default"]

@@ -1,30 +1,103 @@
-"""Where an agent may be asked that acts with the rights of the asker."""
+"""Who may ask an agent that is told who asks, and where one is asked that acts with the asker's rights."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from slack_bot.testing.harness import CHANNEL, run_bot
+import pytest
+
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.people_keys import identity_overrides
 
-EXCHANGES: dict[str, Any] = {
-    "agent.identity": "exchange",
-    "agent.exchange.token_url": "http://127.0.0.1:1/token",
-    "identity.issuer": "https://bot.example",
-    "identity.keys": ("/nowhere.pem",),
-}
 ELSEWHERE = (
     "default answers with what you may read, so I do not ask it here, where others read along. Ask it in a"
     " direct message with me, or ask whoever runs me to set `personal = true` for this channel."
 )
+MEMBERS_ONLY = (
+    "This agent must know who asks, and I can vouch for members of this workspace only: not for guests,"
+    " people of other organisations or bots. So I did not ask it."
+)
+NOT_TOLD = (
+    'In this channel agents do not learn who asks (`identity = "none"`), and default must know it. Ask it in'
+    " a direct message with me."
+)
+
+
+def signed(folder: Path, **overrides: Any) -> dict[str, Any]:
+    return {"agent.identity": "signed", **identity_overrides(folder), **overrides}
+
+
+def exchanges(folder: Path, **overrides: Any) -> dict[str, Any]:
+    url = "http://127.0.0.1:1/token"
+    return signed(folder, **{"agent.identity": "exchange", "agent.exchange.token_url": url, **overrides})
+
+
+async def refused(bot: BotHarness, words: str, user: str = "U1") -> None:
+    """Nothing is asked, and `user` alone reads why."""
+    root = await bot.ask("what is in my mail?", user=user)
+    await bot.idle()
+    (told,) = bot.calls("chat.postEphemeral")
+    assert (told["channel"], told["user"], told["text"]) == (CHANNEL, user, words)
+    assert bot.read(root) == [] and bot.agent.questions == []
+    assert [each.outcome for each in await bot.store.turns_of(user, None)] == ["refused"]
 
 
 @on_virtual_time
-async def test_in_a_channel_nothing_is_asked_and_the_asker_alone_reads_why() -> None:
-    async with run_bot(answer("R."), **EXCHANGES) as bot:
-        root = await bot.ask("what is in my mail?")
+async def test_what_only_the_asker_may_read_is_not_asked_for_in_a_channel(tmp_path: Path) -> None:
+    async with run_bot(answer("R."), **exchanges(tmp_path)) as bot:
+        await refused(bot, ELSEWHERE)
+
+
+@on_virtual_time
+async def test_where_the_channel_says_so_it_is(tmp_path: Path) -> None:
+    async with run_bot(answer("R."), **exchanges(tmp_path, **{"channel.personal": True})) as bot:
+        await bot.ask("what is in my mail?")
         await bot.idle()
-        (told,) = bot.calls("chat.postEphemeral")
-        assert (told["channel"], told["user"], told["text"]) == (CHANNEL, "U1", ELSEWHERE)
-        assert bot.read(root) == [] and bot.agent.questions == []
+        assert bot.calls("chat.postEphemeral") == []
+
+
+@on_virtual_time
+async def test_who_is_only_told_who_asks_answers_anywhere(tmp_path: Path) -> None:
+    async with run_bot(answer("R."), **signed(tmp_path)) as bot:
+        root = await bot.ask("who am I?")
+        await bot.idle()
+        assert bot.read(root) == ["R."]
+
+
+@pytest.mark.parametrize("about", [{"guest": "multi"}, {"team": "T9"}])
+@on_virtual_time
+async def test_a_guest_or_a_stranger_gets_no_token_and_no_answer(
+    tmp_path: Path, about: dict[str, Any]
+) -> None:
+    async with run_bot(answer("R."), **signed(tmp_path, external="allow")) as bot:
+        bot.workspace.add_user("U8", **about)
+        await refused(bot, MEMBERS_ONLY, "U8")
+
+
+@on_virtual_time
+async def test_a_bot_gets_none_either(tmp_path: Path) -> None:
+    async with run_bot(answer("R."), **signed(tmp_path, allowed_bots=["U7"])) as bot:
+        bot.workspace.add_user("U7", is_bot=True)
+        root = await bot.ask("who am I?", user="U7")
+        await bot.idle()
+        assert bot.agent.questions == []
+        (seen,) = [each for each in bot.thread(root) if each.is_bot and not each.ephemeral_for]
+        assert MEMBERS_ONLY in [seen.text, *seen.extras]
+
+
+@on_virtual_time
+async def test_a_channel_that_names_nobody_asks_no_agent_that_must_know(tmp_path: Path) -> None:
+    async with run_bot(answer("R."), **signed(tmp_path, **{"channel.identity": "none"})) as bot:
+        await refused(bot, NOT_TOLD)
+
+
+@on_virtual_time
+async def test_a_directory_that_does_not_answer_is_said_and_can_be_asked_again(tmp_path: Path) -> None:
+    faults = {"users.info": ["missing_scope"]}
+    async with run_bot(answer("R."), faults=faults, **signed(tmp_path)) as bot:
+        await refused(
+            bot, "This agent must know who asks, and Slack did not say who you are. So I did not ask it."
+        )

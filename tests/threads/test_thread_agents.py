@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slack_bot.agents.agents import Agents
 from slack_bot.observe.health import Health
 from slack_bot.settings.agents import AgentEntry, AgentTable
-from slack_bot.store.knowledge import THREAD_AGENTS, AgentContext, Profiles, save_conversation
+from slack_bot.store.knowledge import THREAD_AGENTS, AgentContext, Profiles, conversation, save_conversation
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.threads.thread_agents import ThreadAgents
@@ -34,7 +34,9 @@ async def test_the_first_question_decides_also_for_another_process() -> None:
     assert await at(store).pin(THREAD, "ops") == "ops"
     assert await at(store).pin(THREAD, "research") == "ops"
     assert await at(store).of(THREAD) == "ops"
-    assert await at(store).key_of(THREAD) == "ops"
+    await at(store).save_context(THREAD, "U1", AgentContext("ctx"))
+    assert await conversation(store, "ops", THREAD) == AgentContext("ctx")
+    assert await at(store).context_of(THREAD, "U2") == AgentContext("ctx")
 
 
 @on_virtual_time
@@ -59,7 +61,8 @@ async def test_with_one_agent_nothing_is_stored() -> None:
     store = MemoryStore()
     alone = at(store, only("http://default.invalid"))
     assert await alone.pin(THREAD, None) == await alone.of(THREAD) == "default"
-    assert await alone.key_of(THREAD) == "http://default.invalid"
+    await alone.save_context(THREAD, "U1", AgentContext("ctx"))
+    assert await conversation(store, "http://default.invalid", THREAD) == AgentContext("ctx")
     assert await store.get(THREAD_AGENTS, THREAD.parts) is None
 
 
@@ -76,3 +79,15 @@ def test_whoever_asks_in_whatever_order_a_thread_has_one_agent(
         assert set(answers) == {asked[0][1] or "default"}
 
     told()
+
+
+@pytest.mark.parametrize(("is_shared", "of_other"), [(False, AgentContext()), (True, AgentContext("ctx"))])
+@on_virtual_time
+async def test_where_an_agent_is_told_who_asks_each_person_has_a_conversation(
+    is_shared: bool, of_other: AgentContext
+) -> None:
+    entry = AgentEntry(url="http://default.invalid", identity="signed", shared_context=is_shared)
+    alone = at(MemoryStore(), AgentTable({"default": entry}))
+    await alone.save_context(THREAD, "U1", AgentContext("ctx"))
+    assert await alone.context_of(THREAD, "U1") == AgentContext("ctx")
+    assert await alone.context_of(THREAD, "U2") == of_other

@@ -12,7 +12,6 @@ from itertools import chain, repeat
 from ... import errors
 from ...settings.models import AgentSettings
 from ...text.words import STOP_NOT_OFFERED, STOPPED, STOPPED_AFTER_END, STOPPED_GOES_ON, STOPPED_MAY_GO_ON
-from ...turn.record import ThreadKey
 from ..agent import Agent
 from ..recovery_policy import NOT_CANCELABLE, NOT_OFFERED, TASK_NOT_FOUND
 from .stream_consumer import TurnHandle
@@ -30,10 +29,9 @@ _BUSY = frozenset({408, 409, 423, 425, 429, 503})
 class StoppedTasks:
     """Cancels the tasks of one conversation, and knows the one that works on."""
 
-    def __init__(
-        self, agent: Agent, conversation: ThreadKey, settings: AgentSettings, handle: TurnHandle
-    ) -> None:
-        self._agent, self._conversation, self._settings, self._handle = agent, conversation, settings, handle
+    def __init__(self, agent: Agent, settings: AgentSettings, handle: TurnHandle) -> None:
+        self._agent, self._conversation = agent, agent.conversation.key
+        self._settings, self._handle = settings, handle
 
     async def cancel(self, task_id: str) -> tuple[str, str | errors.AgentError]:
         """Ask the agent to end it. What the reader is told, and why."""

@@ -269,7 +269,7 @@ class TaskConsumer:
             question.task_id, question.context_id, settings, on_event, on_raw, self._now, agent.habits
         )
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
-        self._stopped_tasks = StoppedTasks(agent, question.thread, settings, handle)
+        self._stopped_tasks = StoppedTasks(agent, settings, handle)
         self.follower = TaskFollower(
             question,
             agent,

@@ -30,6 +30,7 @@ _API_KEY = "SLACK_BOT_AGENT__CLIENT__API_KEY"
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
 _SESSION = "SLACK_BOT_AGENT__SESSION_HEADER"
+_IDENTITY = "SLACK_BOT_AGENT__IDENTITY_HEADER"
 _CLIENT = "SLACK_BOT_AGENT__CLIENT__"
 _SET_BY: Mapping[str, str] = {
     "bearer": f"set {_BEARER} to its token",
@@ -132,7 +133,8 @@ class Credentials(Auth):
     """Adds the configured credentials to requests, if their address may have them.
 
     `cookies`: those of one conversation. `session`: the name of the conversation; its hash goes into the
-    header that `session_header` names.
+    header that `session_header` names. `on_behalf`: the tokens of who asks there, for the header that
+    `identity_header` names.
     """
 
     def __init__(
@@ -141,12 +143,16 @@ class Credentials(Auth):
         cookies: Cookies | None = None,
         tokens: TokenSource | None = None,
         session: str = "",
+        on_behalf: TokenSource | None = None,
     ) -> None:
         self._headers, self._settings, self._cookies = _headers(settings), settings, cookies
         if settings.session_header is not None:
             name = _sendable(settings.session_header.strip(), _SESSION)
             self._headers[name] = hashlib.sha256(session.encode()).hexdigest()
-        self._tokens, self._api_keys = tokens, tuple[tuple[str, str], ...]()
+        self._sources = [(tokens, "Authorization")] if tokens is not None else []
+        if on_behalf is not None:
+            self._sources.append((on_behalf, _asker_header(settings)))
+        self._api_keys = tuple[tuple[str, str], ...]()
 
     def with_api_keys(self, alternatives: Sequence[Sequence[str]]) -> Self:
         """A copy that sends the API key where the card (`AgentCard.auth`) wants it."""
@@ -165,28 +171,32 @@ class Credentials(Auth):
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
             return
-        tokens = self._tokens
-        token = None if tokens is None else await tokens.token()
-        self._prepare(request, token)
+        sources = self._sources
+        tokens = [await source.token() for source, _ in sources]
+        self._prepare(request, tokens)
         for may_repeat in (True, False):
             response = yield request
             if self._cookies is not None:
                 keep(self._cookies, response)
-            if tokens is None or token is None:
-                return
             if response.status_code != HTTPStatus.UNAUTHORIZED:
-                tokens.accept(token)
+                for (source, _), token in zip(sources, tokens, strict=True):
+                    source.accept(token)
                 return
-            token = await tokens.renewed(token) if may_repeat else None
-            if token is None:
+            pairs = zip(sources, tokens, strict=True) if may_repeat else ()
+            renewed = [await source.renewed(token) for (source, _), token in pairs]
+            if not any(renewed):
                 return
+            tokens = [new or token for new, token in zip(renewed, tokens, strict=True)]
             await _discard(response)
-            request.headers["Authorization"] = f"Bearer {token}"
+            self._present(request, tokens)
 
-    def _prepare(self, request: Request, token: str | None) -> None:
+    def _present(self, request: Request, tokens: Sequence[str]) -> None:
+        for (_, header), token in zip(self._sources, tokens, strict=True):
+            request.headers[header] = f"Bearer {token}" if _is_login(header) else token
+
+    def _prepare(self, request: Request, tokens: Sequence[str]) -> None:
         request.headers.update(self._headers)
-        if token is not None:
-            request.headers["Authorization"] = f"Bearer {token}"
+        self._present(request, tokens)
         if self._cookies is not None:
             self._cookies.set_cookie_header(request)
         if (api_key := self._settings.client.api_key) is None:
@@ -231,6 +241,10 @@ def login_remedy(settings: AgentSettings) -> str:
     is_by_header = settings.header_value is not None and (settings.bearer_token is None or _is_login(header))
     is_by_url = has_credentials(settings) and client.certificate is None
     by_setting = (
+        (
+            settings.knows_people,
+            "let the agent trust SLACK_BOT_IDENTITY__ISSUER and its keys, and take its own address as `aud`",
+        ),
         (is_by_header, f"set SLACK_BOT_AGENT__HEADER_VALUE to what the agent takes in {header}"),
         (settings.bearer_token is not None, f"set {_BEARER} to a token that the agent takes"),
         (client.token_file is not None, f"let the token in {_CLIENT}TOKEN_FILE be one that the agent takes"),
@@ -243,6 +257,11 @@ def login_remedy(settings: AgentSettings) -> str:
         (True, f"set {_BEARER} to its token; docs/configure.md has other logins"),
     )
     return next(remedy for is_in_use, remedy in by_setting if is_in_use)
+
+
+def _asker_header(settings: AgentSettings) -> str:
+    name = settings.identity_header
+    return "Authorization" if name is None else _sendable(name.strip(), _IDENTITY)
 
 
 def _is_login(header: str) -> bool:
@@ -277,6 +296,8 @@ def _has(settings: AgentSettings, scheme: str) -> bool:
         return client.api_key is not None or (kind == "header" and name.lower() in map(str.lower, names))
     if kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
         is_header = _is_login(settings.header_name or "")
+        if settings.knows_people and settings.identity_header is None:
+            return True
         return is_header or has_tokens(client) or settings.bearer_token is not None
     if kind == "mtls":
         return client.certificate is not None

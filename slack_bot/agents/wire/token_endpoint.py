@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from ...clock import Clock
 from ...errors import AgentError, BadAgentData, SettingsError, TokenRefused, TokenUnavailable
 from ...http_client import Response
+from ...settings.identity import ExchangeSettings, TokenServerSettings
 from ...settings.models import ClientSettings
 from ...text.redaction import Redactor
 from ...turn.json_values import Object, object_of, text_of
@@ -29,7 +30,6 @@ from .transport import map_exceptions, new_token_http, offload, parse_json, read
 if TYPE_CHECKING:
     from .token_request import TokenRequest
 
-_PREFIX = "SLACK_BOT_AGENT__CLIENT__"
 _MOST_BYTES = 256 * 1024
 _MOST_CHARS = 16 * 1024  # of a token: few servers read a longer header
 _TOKEN = re.compile(r"[!-~]+")
@@ -53,6 +53,16 @@ _REFUSALS: Mapping[str, str] = {
     "access_denied": "denies a token; see {0}SCOPE and {0}AUDIENCE, and what {0}ID may do there",
     "invalid_grant": "does not accept what the bot signed; see {0}ID, {0}PRIVATE_KEY and {0}KEY_ID",
 }
+_EXCHANGE_REFUSALS: Mapping[str, str] = {
+    **_REFUSALS,
+    "invalid_target": "does not know the agent; correct {0}AUDIENCE or {0}RESOURCE",
+    "unsupported_grant_type": "does not exchange tokens; switch that on there, or see {0}TOKEN_URL",
+    **dict.fromkeys(
+        ("invalid_grant", "invalid_request", "invalid_token"),
+        "does not accept the token that the bot signed for this person; let it trust"
+        " SLACK_BOT_IDENTITY__ISSUER and its keys, and see whether it knows the person",
+    ),
+}
 _OTHER_REFUSAL = "refuses to give a token; see {0}METHOD, {0}SCOPE and {0}AUDIENCE"
 
 
@@ -68,19 +78,23 @@ def token_source(client: ClientSettings, clock: Clock) -> TokenSource | None:
 class TokenEndpoint:
     """The token endpoint that the settings name."""
 
-    def __init__(self, client: ClientSettings, clock: Clock) -> None:
-        self._client, self._clock = client, clock
+    def __init__(self, server: TokenServerSettings, clock: Clock) -> None:
+        self._client, self._clock = server, clock
 
-    async def fetch(self) -> FetchedToken:
-        """Fetch a new token, within `token_timeout` seconds. Raises TokenUnavailable or TokenRefused."""
-        client = self._client
+    async def fetch(self, subject: str = "") -> FetchedToken:
+        """Fetch a new token, within `token_timeout` seconds. Raises TokenUnavailable or TokenRefused.
+
+        `subject`: the token of a person that is exchanged.
+        """
+        server = self._client
         try:
-            async with asyncio.timeout(client.token_timeout):
-                return await self._ask(client.token_url or await _discover(client))
+            async with asyncio.timeout(server.token_timeout):
+                return await self._ask(server.token_url or await _discover(server), subject)
         except TimeoutError as error:
-            host = origin_of(client.token_url or client.issuer or "")
-            problem = f"{host} gave no token within {client.token_timeout:g} s; see whether it can be reached"
-            raise TokenUnavailable(f"{problem} from here ({_PREFIX}TOKEN_TIMEOUT)", is_slow=True) from error
+            host = origin_of(server.token_url or server.issuer or "")
+            problem = f"{host} gave no token within {server.token_timeout:g} s; see whether it can be reached"
+            problem = f"{problem} from here ({server.variables}TOKEN_TIMEOUT)"
+            raise TokenUnavailable(problem, is_slow=True) from error
         except (TokenUnavailable, TokenRefused):
             raise
         except SettingsError as error:
@@ -88,19 +102,38 @@ class TokenEndpoint:
         except AgentError as error:
             raise TokenUnavailable(f"the token server {error}") from error
 
-    async def _ask(self, url: str) -> FetchedToken:
+    async def reach(self) -> str:
+        """See whether the server answers at all, without asking for a token. Returns its host and port.
+
+        Raises TokenUnavailable, TokenRefused and AgentError.
+        """
+        server = self._client
+        try:
+            async with asyncio.timeout(server.token_timeout):
+                url = server.token_url or await _discover(server)
+                host = str(origin_of(url))
+                async with new_token_http(url, server) as http:
+                    with map_exceptions(host):
+                        async with http.stream("GET", url):  # whatever it answers
+                            return host
+        except TimeoutError as error:
+            place = origin_of(server.token_url or server.issuer or "")
+            raise TokenUnavailable(f"{place} did not answer within {server.token_timeout:g} s") from error
+
+    async def _ask(self, url: str, subject: str) -> FetchedToken:
         host = str(origin_of(url))
-        request = await offload(_new_request, self._client, url, self._clock.wall())
+        request = await offload(_new_request, self._client, url, self._clock.wall(), subject)
         async with new_token_http(url, self._client) as http:
             posting = http.stream("POST", url, content=request.body, headers=request.headers)
             with map_exceptions(host):
                 async with posting as response:
                     value = await _object_in(response, host)
         if response.is_success and "error" not in value:
-            return _token_in(value, host)
+            return _token_in(value, host, self._client)
         description = quote(Redactor(request.secrets).text(text_of(value.get("error_description"))))
         clock_error = self._skew(response) if request.is_signed else ""
-        raise _refusal(response.status_code, text_of(value.get("error")), url, clock_error, description)
+        error = text_of(value.get("error"))
+        raise _refusal(response.status_code, error, url, clock_error, description, self._client)
 
     def _skew(self, response: Response) -> str:
         """How far this machine's clock differs from the server's, if by more than a minute; else ""."""
@@ -114,27 +147,34 @@ class TokenEndpoint:
         return f"this machine's clock is {abs(ahead):.0f} s {how} the server's"
 
 
-def _new_request(client: ClientSettings, token_url: str, now: float) -> TokenRequest:
+def _new_request(server: TokenServerSettings, token_url: str, now: float, subject: str) -> TokenRequest:
     """Runs in a thread: importing the library takes a tenth of a second, and signing some milliseconds."""
-    from .token_request import token_request
+    from .token_request import exchange_request, token_request
 
-    return token_request(client, token_url, now)
+    if isinstance(server, ClientSettings):
+        return token_request(server, token_url, now)
+    assert isinstance(server, ExchangeSettings), "there are these two"
+    return exchange_request(server, token_url, now, subject)
 
 
-def _refusal(status: int, error: str, url: str, clock_error: str, description: str) -> AgentError:
+def _refusal(
+    status: int, error: str, url: str, clock_error: str, description: str, server: TokenServerSettings
+) -> AgentError:
     host, name = str(origin_of(url)), quote(error)
+    prefix = server.variables
+    refusals = _REFUSALS if isinstance(server, ClientSettings) else _EXCHANGE_REFUSALS
     if 300 <= status < 400:
-        final = f"set {_PREFIX}TOKEN_URL to its final address"
+        final = f"set {prefix}TOKEN_URL to its final address"
         return TokenRefused(f"{host} redirects (HTTP {status}), which is not followed; {final}")
     if error in _PASSING or status == 429 or status >= 500:
         what = f"HTTP {status}, {name}" if name else f"HTTP {status}"
         return TokenUnavailable(f"{host} gives no token now ({what}); see whether it works, and its log")
     if not error and status in (404, 405, 410):
-        return TokenRefused(f"nothing gives tokens at {url} (HTTP {status}); correct {_PREFIX}TOKEN_URL")
+        return TokenRefused(f"nothing gives tokens at {url} (HTTP {status}); correct {prefix}TOKEN_URL")
     if clock_error:
         sentence = f"does not accept what the bot signed, and {clock_error}; set the clock (NTP)"
     else:
-        sentence = _REFUSALS.get(error, _OTHER_REFUSAL).format(_PREFIX)
+        sentence = refusals.get(error, _OTHER_REFUSAL).format(prefix)
     what, _, remedy = sentence.partition("; ")
     return TokenRefused(
         f"{host} {what} ({name or f'HTTP {status}'}); {remedy}", error=error, said=description
@@ -153,12 +193,14 @@ async def _object_in(response: Response, host: str) -> Object:
     return object_of(value)
 
 
-def _token_in(answer: Object, host: str) -> FetchedToken:
+def _token_in(answer: Object, host: str, server: TokenServerSettings) -> FetchedToken:
     """Read the token. A Google service account that asks for an ID token gets `id_token` only."""
     token = text_of(answer.get("access_token")) or text_of(answer.get("id_token"))
     kind = answer.get("token_type")
     if len(token) > _MOST_CHARS or not _TOKEN.fullmatch(token):
-        raise TokenUnavailable(f"{host} answered without a token that can be sent; see {_PREFIX}TOKEN_URL")
+        raise TokenUnavailable(
+            f"{host} answered without a token that can be sent; see {server.variables}TOKEN_URL"
+        )
     if isinstance(kind, str) and kind.lower() != "bearer":
         raise TokenRefused(f"{host} gives tokens of the kind {quote(kind)!r}; let it give bearer tokens")
     return FetchedToken(token, life_of(answer.get("expires_in")))
@@ -174,21 +216,23 @@ def life_of(expires_in: Any) -> float:
     return min(seconds, _LONGEST_LIFE) if is_number else _UNSAID_LIFE
 
 
-async def _discover(client: ClientSettings) -> str:
+async def _discover(server: TokenServerSettings) -> str:
     """The token endpoint in the issuer's metadata. Raises TokenUnavailable or TokenRefused."""
-    issuer = client.issuer or ""
+    issuer = server.issuer or ""
     first_miss = ""
-    async with new_token_http(issuer, client) as http:
+    async with new_token_http(issuer, server) as http:
         for url in _metadata_urls(issuer):
             host = str(origin_of(url))
             with map_exceptions(host):
                 async with http.stream("GET", url, headers={"Accept": "application/json"}) as response:
                     if response.is_success:
-                        return _endpoint_in(await _object_in(response, host), url, issuer)
+                        return _endpoint_in(await _object_in(response, host), url, server)
                     if response.status_code not in _NOT_THERE:
                         raise TokenUnavailable(f"no metadata at {url} (HTTP {response.status_code})")
                     first_miss = first_miss or f"{url} (HTTP {response.status_code})"
-    raise TokenRefused(f"no metadata of the issuer at {first_miss}, nor beside it; correct {_PREFIX}ISSUER")
+    raise TokenRefused(
+        f"no metadata of the issuer at {first_miss}, nor beside it; correct {server.variables}ISSUER"
+    )
 
 
 def _metadata_urls(issuer: str) -> tuple[str, ...]:
@@ -202,8 +246,9 @@ def _metadata_urls(issuer: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([f"{root}{oauth}{path}", f"{root}{path}{openid}", f"{root}{path}{oauth}"]))
 
 
-def _endpoint_in(issuer_metadata: Object, url: str, issuer: str) -> str:
+def _endpoint_in(issuer_metadata: Object, url: str, server: TokenServerSettings) -> str:
     """The token endpoint in `metadata`. Metadata of another issuer must not be used (RFC 8414 3.3)."""
+    issuer = server.issuer or ""
     if (stated_issuer := issuer_metadata.get("issuer")) != issuer:
         what = (
             f"calls its issuer {quote(stated_issuer)!r}"
@@ -211,14 +256,15 @@ def _endpoint_in(issuer_metadata: Object, url: str, issuer: str) -> str:
             else "names no issuer"
         )
         raise TokenRefused(
-            f"the metadata at {url} {what}, not {issuer!r}; set {_PREFIX}ISSUER to exactly what it says, if"
-            " that is who gives the bot its tokens"
+            f"the metadata at {url} {what}, not {issuer!r}; set {server.variables}ISSUER to exactly what it"
+            " says, if that is who gives the bot its tokens"
         )
     endpoint = text_of(issuer_metadata.get("token_endpoint"))
     origin, home = origin_of(endpoint), origin_of(issuer)
     is_here = origin is not None and home is not None and origin.is_loopback and home.is_loopback
     if origin is None or not (origin.scheme == "https" or is_here):
         raise TokenRefused(
-            f"the metadata at {url} names no https address of a token endpoint; set {_PREFIX}TOKEN_URL"
+            f"the metadata at {url} names no https address of a token endpoint; set"
+            f" {server.variables}TOKEN_URL"
         )
     return endpoint

@@ -1,14 +1,15 @@
 """Builds the request for a token, which proves who the bot is, with Authlib (extra `oauth`).
 
-Client credentials: RFC 6749 4.4. A signed statement in place of a secret: RFC 7523 2.2; in place of a grant
-(Google service accounts): 2.1. The certificate of the connection: RFC 8705 2.
+Client credentials: RFC 6749 4.4. Exchange of a person's token: RFC 8693. A signed statement in place of a
+secret: RFC 7523 2.2; in place of a grant (Google service accounts): 2.1. The certificate of the connection:
+RFC 8705 2.
 """
 
 import base64
 import hashlib
 import re
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,13 +22,13 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
 from ...errors import TokenRefused
+from ...settings.identity import ExchangeSettings, TokenServerSettings
 from ...settings.models import ClientSettings
 from ...turn.json_values import Object, object_of, read_json, text_of
 from .tokens import read_token
 
 _Key: TypeAlias = RSAKey | ECKey
 
-_PREFIX = "SLACK_BOT_AGENT__CLIENT__"
 _HEADERS = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
 _LIFE = 300  # seconds of a signed statement: Entra takes no more than ten minutes
 _MOST_BYTES = 256 * 1024
@@ -58,35 +59,67 @@ def token_request(client: ClientSettings, token_url: str, now: float) -> TokenRe
         body = prepare_token_request(JWTBearerGrant.GRANT_TYPE, assertion=assertion)
         return TokenRequest(dict(_HEADERS), body, (assertion,), is_signed=True)
     body = prepare_token_request("client_credentials", scope=client.scope, audience=client.audience)
-    if client.method in ("auto", "private_key_jwt") and (client.assertion_file or client.private_key):
-        is_signed = client.assertion_file is None
-        assertion = _assertion(client, token_url, int(now))
+    method = {"tls_client_auth": "none"}.get(client.method, client.method)
+    return _proven(client, method, token_url, now, body)
+
+
+def exchange_request(exchange: ExchangeSettings, token_url: str, now: float, subject: str) -> TokenRequest:
+    """Build the request that exchanges `subject`, a token of ours for a person (RFC 8693 2.1).
+
+    Raises as `token_request`.
+    """
+    audience, resource = exchange.audience, exchange.resource
+    body = prepare_token_request(
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+        subject_token=subject,
+        subject_token_type="urn:ietf:params:oauth:token-type:jwt",
+        **({"scope": exchange.scope} if exchange.scope else {}),
+        **({"audience": audience} if audience else {}),
+        **({"resource": resource} if resource else {}),
+    )
+    has_proof = exchange.secret is not None or exchange.method != "auto"
+    has_assertion = exchange.assertion_file is not None or exchange.private_key is not None
+    method = exchange.method if has_proof or has_assertion else "none"
+    request = _proven(exchange, method, token_url, now, body)
+    return replace(request, secrets=(*request.secrets, subject), is_signed=True)
+
+
+def _proven(server: TokenServerSettings, method: str, token_url: str, now: float, body: str) -> TokenRequest:
+    """The request with a proof of who the bot is."""
+    if method in ("auto", "private_key_jwt") and (server.assertion_file or server.private_key):
+        is_signed = server.assertion_file is None
+        assertion = _assertion(server, token_url, int(now))
         proof = {
-            "client_id": client.id,  # Entra wants it too
+            "client_id": server.id,  # Entra wants it too
             "client_assertion_type": JWTBearerClientAssertion.CLIENT_ASSERTION_TYPE,
             "client_assertion": assertion,
         }
         return TokenRequest(dict(_HEADERS), add_params_to_qs(body, proof), (assertion,), is_signed)
-    secret = "" if client.secret is None else client.secret.get_secret_value()
-    method = {"auto": "client_secret_basic", "tls_client_auth": "none"}.get(client.method, client.method)
-    auth = ClientAuth(client.id, _in_header(secret), method)
+    if server.id is None:
+        return TokenRequest(dict(_HEADERS), body, ())
+    secret = "" if server.secret is None else server.secret.get_secret_value()
+    auth = ClientAuth(
+        server.id, _in_header(secret, server), "client_secret_basic" if method == "auto" else method
+    )
     _, headers, body = auth.prepare("POST", token_url, dict(_HEADERS), body)
     return TokenRequest(headers, body, (secret,))
 
 
-def _in_header(secret: str) -> str:
+def _in_header(secret: str, server: TokenServerSettings) -> str:
     if not (secret.isascii() and secret.isprintable()):
-        raise TokenRefused(f"{_PREFIX}SECRET has a character that no client secret has (RFC 6749, A.2)")
+        raise TokenRefused(
+            f"{server.variables}SECRET has a character that no server secret has (RFC 6749, A.2)"
+        )
     return secret
 
 
-def _assertion(client: ClientSettings, token_url: str, now: int) -> str:
+def _assertion(server: TokenServerSettings, token_url: str, now: int) -> str:
     """The statement that proves who the bot is: read from a file, or signed here."""
-    if client.assertion_file is not None:
-        return read_token(client.assertion_file, f"{_PREFIX}ASSERTION_FILE")
-    key, header = _signing(client)
+    if server.assertion_file is not None:
+        return read_token(server.assertion_file, f"{server.variables}ASSERTION_FILE")
+    key, header = _signing(server)
     method = PrivateKeyJWT(claims={"iat": now, "exp": now + _LIFE}, headers=header, alg=header["alg"])
-    return str(method.sign(ClientAuth(client.id, key), token_url))
+    return str(method.sign(ClientAuth(server.id, key), token_url))
 
 
 def _signed_grant(client: ClientSettings, token_url: str, now: int) -> str:
@@ -104,31 +137,32 @@ def _signed_grant(client: ClientSettings, token_url: str, now: int) -> str:
     return str(assertion)
 
 
-def _signing(client: ClientSettings) -> tuple[_Key, dict[str, str]]:
+def _signing(server: TokenServerSettings) -> tuple[_Key, dict[str, str]]:
     """The private key, and the header of the statements that it signs."""
-    setting = f"{_PREFIX}PRIVATE_KEY"
+    setting = f"{server.variables}PRIVATE_KEY"
     try:
-        with Path(client.private_key or "").open("rb") as file:
+        with Path(server.private_key or "").open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError as error:
         raise TokenRefused(
-            f"{client.private_key} cannot be read ({error.strerror}); correct {setting}, or the owner and"
+            f"{server.private_key} cannot be read ({error.strerror}); correct {setting}, or the owner and"
             " mode of that file"
         ) from error
     key = _key_in(text)
     if key is None:
         raise TokenRefused(
-            f"{client.private_key} holds no private key that can be read; {setting} names a file with an RSA"
+            f"{server.private_key} holds no private key that can be read; {setting} names a file with an RSA"
             " or EC key without a password, as PEM or JWK"
         )
     usual = "RS256" if isinstance(key, RSAKey) else "ES256"
-    algorithm = usual if client.algorithm == "auto" else client.algorithm
+    algorithm = usual if server.algorithm == "auto" else server.algorithm
     if (algorithm == "ES256") != (usual == "ES256"):
         raise TokenRefused(
-            f"the key in {client.private_key} cannot sign with {algorithm}; correct {_PREFIX}ALGORITHM"
+            f"the key in {server.private_key} cannot sign with {algorithm}; correct"
+            f" {server.variables}ALGORITHM"
         )
     header = {"alg": algorithm, "typ": "JWT"}
-    if name := client.key_id or text_of(_json_in(text).get("private_key_id")):
+    if name := server.key_id or text_of(_json_in(text).get("private_key_id")):
         header["kid"] = name
     if (certificate := _CERTIFICATE.search(text)) is not None:
         thumbprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.group())).digest()

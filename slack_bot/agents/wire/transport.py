@@ -49,6 +49,7 @@ from ...http_client import (
     create_ssl_context,
     shared_tls,
 )
+from ...settings.identity import TokenServerSettings
 from ...settings.models import AgentSettings, ClientSettings
 from ...text.redaction import Redactor
 from ...text.words import AGENT_REFUSED_SIZE
@@ -125,9 +126,10 @@ def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = Non
     return _new_client(settings.url or "", timeout, certificate, transport)
 
 
-def new_token_http(url: str, client: ClientSettings) -> AsyncClient:
-    """A client for one request to the token server at `url`. The caller closes it, and limits the time."""
-    certificate = Certificate.of(client) if client.certificate_for != "agent" else None
+def new_token_http(url: str, server: TokenServerSettings) -> AsyncClient:
+    """A server for one request to the token server at `url`. The caller closes it, and limits the time."""
+    shows_certificate = isinstance(server, ClientSettings) and server.certificate_for != "agent"
+    certificate = Certificate.of(server) if isinstance(server, ClientSettings) and shows_certificate else None
     return _new_client(url, Timeout(None), certificate)
 
 
@@ -242,7 +244,8 @@ async def error_from_status(
     if status in _REFUSALS:
         says, agent_words = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
         if status == HTTPStatus.UNAUTHORIZED:
-            says = f"{says if has_credentials(settings) else _NO_LOGIN}; {login_remedy(settings)}"
+            has_login = settings.knows_people or has_credentials(settings)
+            says = f"{says if has_login else _NO_LOGIN}; {login_remedy(settings)}"
     elif isinstance(error, Mapping) and (agent_failure := failure(error)).code:
         return agent_failure
     elif 300 <= status < 400:

@@ -19,7 +19,8 @@ from slack_bolt.async_app import AsyncApp
 from ...errors import BotError, StoreError
 from ...inbound.read import read_view
 from ...settings.channels import ChannelSettings
-from ...store.knowledge import conversation, overhear, overheard
+from ...settings.identity import CLAIMS, Identity
+from ...store.knowledge import overhear, overheard
 from ...threads.ports import CommonParts, QuestionContext, ThreadPorts
 from ...turn.json_values import object_of
 from ...turn.people import Organisation, PersonKind, kind_of
@@ -140,15 +141,15 @@ class ThreadContext(QuestionContext):
             return
         if is_gone:
             message = replace(message, text="", files=())
-        if (await conversation(self._store, await self._thread_agents.key_of(thread), thread)).heard:
+        if (await self._thread_agents.context_of(thread, message.author)).heard:
             await overhear(self._store, thread, message, self._settings.overheard, now, is_change=is_change)
 
-    async def look_around(self, question: Question, heard: Heard) -> Surroundings:
+    async def look_around(self, question: Question, heard: Heard, most: Identity) -> Surroundings:
         """The context of `question` for an agent that has got `heard`.
 
         Never raises for errors of Slack or the store.
         """
-        policy = self._policies.of(question.thread.channel)
+        policy = _at_most(self._policies.of(question.thread.channel), most)
         try:
             own = await self._api.identity()
         except BotError:  # its own log line says why
@@ -284,6 +285,13 @@ class ThreadContext(QuestionContext):
             elif (profile := task.result()) is not None:
                 profiles[name] = profile
         return profiles
+
+
+def _at_most(policy: ChannelSettings, most: Identity) -> ChannelSettings:
+    """The channel's settings with no more of people than this agent may learn."""
+    if most not in CLAIMS or CLAIMS.index(policy.identity) <= CLAIMS.index(most):
+        return policy
+    return policy.model_copy(update={"identity": most})
 
 
 def _own_ts(question: Question) -> tuple[str, ...]:

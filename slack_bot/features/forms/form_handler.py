@@ -13,7 +13,7 @@ from ...errors import AgentError, StoreError
 from ...observe.facts import FormAnswered
 from ...slack import forms
 from ...slack.form_messages import write_record
-from ...store.knowledge import conversation, form_of, forms_in, save_conversation, take_form
+from ...store.knowledge import form_of, forms_in, take_form
 from ...text.words import (
     DECIDE_BY_BUTTON,
     FORM_ANSWER_TOO_LATE,
@@ -30,6 +30,7 @@ from ...threads.journal import TurnJournal
 from ...threads.ports import CommonParts, FormAnswers
 from ...turn.form import FormKind
 from ...turn.open_form import OpenForm
+from ...turn.people import AskingPerson
 from ...turn.progress import Stage
 from ...turn.quotes import having_heard
 from ...turn.record import Question, ThreadKey
@@ -135,10 +136,9 @@ class FormHandler(FormAnswers):
             return None
         if not any(_wants_secret(each, reply.user) for each in await forms_in(self._store, thread)):
             return None
-        key = await self._thread_agents.key_of(thread)
-        context = await conversation(self._store, key, thread)
+        context = await self._thread_agents.context_of(thread, reply.user)
         new_context = replace(context, heard=having_heard(context.heard, (reply.ts,), None))
-        await save_conversation(self._store, key, thread, new_context, self._clock.wall())
+        await self._thread_agents.save_context(thread, reply.user, new_context)
         return ONLY_IN_FORM
 
     async def _form_of(self, question: Question) -> OpenForm | None:
@@ -182,9 +182,8 @@ class FormHandler(FormAnswers):
         ]
         results = [await self._stop(form, "stop", user) for form in open_forms if form.user in ("", user)]
         if any(results):
-            key = await self._thread_agents.key_of(thread)
-            context = await conversation(self._store, key, thread)
-            await save_conversation(self._store, key, thread, context.answered(user), self._clock.wall())
+            context = await self._thread_agents.context_of(thread, user)
+            await self._thread_agents.save_context(thread, user, context.answered(user))
         return any(results)
 
     async def _stop(self, form: OpenForm, taken_by: str, user: str) -> bool:
@@ -200,7 +199,8 @@ class FormHandler(FormAnswers):
             try:
                 name = await self._thread_agents.of(form.thread)
                 if (agent := self._agents.get(name or self._agents.default.name)) is not None:
-                    await agent.in_conversation(form.thread).task("cancel", form.task_id)
+                    asker = AskingPerson(form.thread.team, form.user) if form.user else None
+                    await agent.in_conversation(form.thread, asker=asker).task("cancel", form.task_id)
             except AgentError as error:
                 note = FORM_STOPPED_TASK_GOES_ON
                 _log.info("a task was not cancelled: %s", error.brief, extra={"task": form.task_id})

@@ -32,7 +32,7 @@ class PushOffers(NewsOffers):
         """Tell the agent the address. Returns whether it accepted; errors of the agent are logged."""
         if (its_agent := self._agents.get(turn.agent)) is None:
             return False
-        agent = its_agent.in_conversation(turn.question.thread)
+        agent = its_agent.in_conversation(turn.question.thread, asker=turn.question.asker)
         try:
             await agent.ensure_card()
             return agent.can_push and await agent.set_push(
@@ -49,6 +49,6 @@ class PushOffers(NewsOffers):
         """
         its_agent = self._agents.get(turn.agent)
         if turn.push_id is not None and turn.task_id is not None and its_agent is not None:
-            agent = its_agent.in_conversation(turn.question.thread)
+            agent = its_agent.in_conversation(turn.question.thread, asker=turn.question.asker)
             with suppress(AgentError):
                 await agent.delete_push(turn.task_id, turn.push_id)

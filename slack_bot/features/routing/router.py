@@ -12,7 +12,7 @@ from ...agents.agent import Agent
 from ...errors import AgentError
 from ...settings.agents import AgentEntry
 from ...store.collection import Collection, KeptPerson
-from ...store.knowledge import AgentContext, conversation, save_conversation
+from ...store.knowledge import AgentContext
 from ...text.sanitize import sanitize_beginning
 from ...text.words import (
     AGENT_IS_CHOSEN,
@@ -33,7 +33,7 @@ from ...text.words import (
 )
 from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
 from ...turn.progress import Stage
-from ...turn.record import Question, ThreadKey, is_direct
+from ...turn.record import Question, is_direct
 from ..feature import Feature
 from .choose import AgentChoice, AgentRules, Obstacle, Reason, choose
 
@@ -143,9 +143,9 @@ class Router(AgentRouting):
             return await self._use(question, others[0].casefold(), rules)
         commands = {"agents": self._list, "help": self._help, "new": self._forget, "status": self._status}
         command = None if others else commands.get(word)
-        return None if command is None else await command(question.thread, rules)
+        return None if command is None else await command(question, rules)
 
-    async def _help(self, _thread: ThreadKey, rules: AgentRules) -> str:
+    async def _help(self, _question: Question, rules: AgentRules) -> str:
         return AGENTS_HELP.format(next(iter(rules.here), self._agents.default.name))
 
     async def _use(self, question: Question, word: str, rules: AgentRules) -> str:
@@ -162,7 +162,7 @@ class Router(AgentRouting):
         await self._threads.pin(thread, name)
         return AGENT_IS_CHOSEN.format(name)
 
-    async def _list(self, _thread: ThreadKey, rules: AgentRules) -> str:
+    async def _list(self, _question: Question, rules: AgentRules) -> str:
         names = [name for name in rules.here if name in rules.for_asker]
         agents = [agent for name in names if (agent := self._agents.get(name)) is not None]
         lines = await asyncio.gather(*map(self._line_of, agents))
@@ -177,15 +177,15 @@ class Router(AgentRouting):
         about = " ".join(sanitize_beginning(about, self._secrets).split())
         return f"• `{agent.name}`{mark}: {about if len(about) <= _ABOUT else about[:_ABOUT] + '…'}"
 
-    async def _forget(self, thread: ThreadKey, rules: AgentRules) -> str:
-        """The thread's agent forgets what was said in the thread."""
-        key = await self._threads.key_of(thread)
-        known = await conversation(self._store, key, thread)
+    async def _forget(self, question: Question, rules: AgentRules) -> str:
+        """The thread's agent forgets what was said in the thread, or what this person asked there."""
+        known = await self._threads.context_of(question.thread, question.user)
         if known != AgentContext():
-            await save_conversation(self._store, key, thread, AgentContext(), self._clock.wall())
+            await self._threads.save_context(question.thread, question.user, AgentContext())
         return NEW_CONVERSATION.format(rules.thread or rules.channel or rules.default)
 
-    async def _status(self, thread: ThreadKey, rules: AgentRules) -> str:
+    async def _status(self, question: Question, rules: AgentRules) -> str:
+        thread = question.thread
         name = rules.thread or rules.channel or rules.default
         turns = [each for each in await self._store.unfinished() if each.question.thread == thread]
         waiting = sum(each.stage is Stage.ACCEPTED for each in turns)

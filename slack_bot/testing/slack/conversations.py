@@ -147,6 +147,7 @@ def _user_info(state: WorkspaceState, args: Json) -> Json:
         user["locale"] = "en-GB"
     if person.email and "users:read.email" in state.manifest.scopes:
         profile["email"] = person.email
+        user["is_email_confirmed"] = person.has_confirmed_email
     if person.enterprise:
         user["enterprise_user"] = {"id": person.id, "enterprise_id": person.enterprise}
     if state.is_external(person):  # Slack says no more of them

@@ -51,6 +51,7 @@ class Person:
     guest: Literal["", "multi", "single"] = ""
     enterprise: str = ""
     email: str = ""
+    has_confirmed_email: bool = True
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from ...errors import SettingsError
 from ...manifest import Permission, Wants, wanted
 from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
 from ...settings.channels import ChannelPolicies
-from ...settings.config_file import read_config
+from ...settings.config_file import read_agents, read_config
 from ...settings.load import Settings, read
 from ...settings.models import SlackSettings
 from ...settings.names import SettingPath
@@ -107,7 +107,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         yield each
     app = SlackApp()
     async with aiohttp.ClientSession() as session:
-        permissions = wanted(Wants.by(policies.values))
+        permissions = wanted(Wants.by(policies.values, knows_people=_knows_people(settings)))
         skipped = set[str]()
         for section, checks in (
             ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
@@ -153,6 +153,13 @@ async def _slack(
     for each in checks:
         async for finding in each:
             yield finding
+
+
+def _knows_people(settings: Settings) -> bool:
+    try:
+        return read_agents(settings).knows_people
+    except SettingsError:  # the check of agents says why
+        return False
 
 
 def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:

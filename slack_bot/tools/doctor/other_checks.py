@@ -107,10 +107,7 @@ async def _agent(
                 yield warning("agent login", *lacking)
             if (unplaced := check_api_key(settings.client, card)) is not None:
                 yield unplaced
-            answered = await _login(agent, card, settings)
-            if answered.check == "agent address":
-                answered = await _with_other_binding(http, settings, clock, card) or answered
-            yield answered
+            yield await _called(agent, card, http, clock)
     except (AgentError, SettingsError) as error:
         is_without = settings.url.startswith("https:") and settings.client.certificate is None
         if is_without and isinstance(error.__cause__, StreamCut):
@@ -145,6 +142,16 @@ class _ReadFacts:
 
 def _spoken(at: Interface) -> str:
     return f"A2A {at.wire}" + (" over HTTP+JSON" if at.binding == "HTTP+JSON" else "")
+
+
+async def _called(agent: Agent, card: AgentCard, http: AsyncClient, clock: Clock) -> Diagnosis:
+    """Whether it takes calls."""
+    if agent.settings.knows_people:
+        return unknown("agent login", "the agent is asked for people only: their questions show it")
+    answered = await _login(agent, card, agent.settings)
+    if answered.check == "agent address":
+        return await _with_other_binding(http, agent.settings, clock, card) or answered
+    return answered
 
 
 async def _login(agent: Agent, card: AgentCard, settings: AgentSettings) -> Diagnosis:

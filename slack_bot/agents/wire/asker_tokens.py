@@ -1,0 +1,115 @@
+"""Tokens of the people who ask, for one agent: signed by the bot for each call, or exchanged for those.
+
+An exchanged token is kept in memory, for one person and one agent, and renewed after 80 % of its life. No
+call gets the token of anybody but the asker of its own question.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
+from ...clock import Clock
+from ...errors import AskerRefused, AskerUnavailable, TokenRefused, TokenUnavailable
+from ...settings.identity import IdentitySettings
+from ...settings.models import AgentSettings
+from ...text.words import ASKER_NOT_A_MEMBER
+from ...turn.people import AskingPerson, ProvenPerson
+from .auth import TokenSource, bare
+from .person_signer import PersonSigner
+from .token_endpoint import TokenEndpoint
+from .tokens import FetchedToken, FetchedTokens
+
+_MOST_PEOPLE = 10_000  # whose tokens are kept; beyond it those of who asked longest ago are dropped
+
+
+class PersonDirectory(Protocol):
+    """Knows people."""
+
+    async def proven(self, person: AskingPerson) -> ProvenPerson:
+        """This person, if the bot can vouch for them. Raises AskerRefused and AskerUnavailable."""
+
+
+class PeopleTokens:
+    """The tokens of people for all agents. No key is read if no agent gets some."""
+
+    def __init__(self, settings: IdentitySettings, directory: PersonDirectory, clock: Clock) -> None:
+        self._settings, self._clock = settings, clock
+        self._directory = directory
+
+    def for_agent(self, settings: AgentSettings) -> "AskerTokens | None":
+        """Those for the agent of `settings`; None: it gets none. Raises SettingsError for a bad key."""
+        if not settings.knows_people:
+            return None
+        signer = PersonSigner(self._settings, self._clock)
+        return AskerTokens(settings, signer, self._directory, self._clock)
+
+
+class AskerTokens:
+    """Gives each asker's tokens for the agent of `settings`."""
+
+    def __init__(
+        self, settings: AgentSettings, signer: PersonSigner, directory: PersonDirectory, clock: Clock
+    ) -> None:
+        self._settings, self._signer = settings, signer
+        self._directory, self._clock = directory, clock
+        self._endpoint = TokenEndpoint(settings.exchange, clock)
+        self._exchanged: OrderedDict[AskingPerson, TokenSource] = OrderedDict()
+
+    def of(self, asker: AskingPerson | None) -> TokenSource:
+        """The tokens of `asker`. Without one each call fails, and nothing is sent."""
+        if asker is None or self._settings.identity != "exchange":
+            return _SignedTokens(partial(self._signed, asker, bare(self._settings.url or "")))
+        if asker not in self._exchanged:
+            self._exchanged[asker] = _ExchangedTokens(partial(self._exchange, asker), self._clock)
+        self._exchanged.move_to_end(asker)
+        if len(self._exchanged) > _MOST_PEOPLE:
+            self._exchanged.popitem(last=False)
+        return self._exchanged[asker]
+
+    async def _signed(self, asker: AskingPerson | None, audience: str) -> str:
+        if asker is None:
+            raise AskerRefused("no person asks, so there is no token", safe=ASKER_NOT_A_MEMBER)
+        return self._signer.sign(await self._directory.proven(asker), audience)
+
+    async def _exchange(self, asker: AskingPerson) -> FetchedToken:
+        """The token that the server gives for ours, which is for that server alone."""
+        exchange = self._settings.exchange
+        return await self._endpoint.fetch(
+            await self._signed(asker, exchange.issuer or exchange.token_url or "")
+        )
+
+
+class _SignedTokens(TokenSource):
+    """A new token for each call."""
+
+    def __init__(self, sign: Callable[[], Awaitable[str]]) -> None:
+        self._sign = sign
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return ()
+
+    async def token(self) -> str:
+        return await self._sign()
+
+    async def renewed(self, refused: str) -> str | None:
+        """Returns None: the agent would refuse another one for the same reason."""
+        return None
+
+    def accept(self, token: str) -> None:
+        """Does nothing: it is not used again."""
+
+
+class _ExchangedTokens(FetchedTokens):
+    """Those of one person. What is wrong with them says nothing of the bot's own login."""
+
+    async def token(self) -> str:
+        try:
+            return await super().token()
+        except (AskerRefused, AskerUnavailable):
+            raise
+        except TokenRefused as error:
+            raise AskerRefused(error.brief, error=error.error, said=error.said) from error
+        except TokenUnavailable as error:
+            raise AskerUnavailable(error.brief, is_slow=error.is_slow) from error

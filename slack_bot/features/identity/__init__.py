@@ -1,0 +1,1 @@
+"""Publishes the keys with which agents check who asks."""

@@ -1,0 +1,255 @@
+"""No call to an agent carries what belongs to another agent or another person: their tokens, cookies, session
+and contexts, over threads of several people, Stops, questions of agents, kills and restarts.
+
+Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, whose question
+began the task, and to whom it gave a cookie.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slack_bot.http_client import AsyncBaseTransport, Request, Response
+from slack_bot.settings.identity import IdentitySettings
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.tape.builders import answer, question
+from tests.people_keys import Checker, identity_settings, public_of
+
+SESSION, ASKER = "x-session", "x-asker"
+BEARER = "the-token-of-the-bot-for-default"
+AGENTS = {
+    "default": "http://agent.invalid/",
+    "research": "http://research.invalid/",
+    "ops": "http://ops.invalid/",
+}
+FILE = """
+[agents.research]
+url = "http://research.invalid/"
+identity = "signed"
+session_header = "x-session"
+[agents.ops]
+url = "http://ops.invalid/"
+session_header = "x-session"
+"""
+PEOPLE = ("U1", "U2", "U3")
+QUESTIONS = 40  # tapes of each agent
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose question it was, at which agent, in which thread."""
+
+    agent: str
+    thread: str
+    user: str
+
+
+@dataclass
+class Server:
+    """One agent's server. It counts on nothing but what the calls say."""
+
+    name: str
+    world: World
+    checker: Checker
+    inner: ScriptedTransport
+    owners: list[Owner] = field(default_factory=list)  # of its questions, in order
+    cookies: dict[str, Owner] = field(default_factory=dict)
+    calls: int = 0
+
+    @property
+    def is_told(self) -> bool:
+        return self.name != "ops"
+
+    async def handle(self, request: Request) -> Response:
+        headers = dict(request.headers)
+        if request.method == "GET":
+            assert ASKER not in headers and "cookie" not in headers, "a card is nobody's"
+            if self.name == "research":
+                assert "authorization" not in headers
+            return await self.inner.handle_async_request(request)
+        body = json.loads(await request.aread())
+        owner = self.owner_of(body["params"])
+        self.calls += 1
+        self.look_at_tokens(headers, owner)
+        self.look_at_session(headers, owner)
+        response = await self.inner.handle_async_request(request)
+        cookie = f"{self.name}-{self.calls}"
+        self.cookies[cookie] = owner
+        response.headers["set-cookie"] = f"session={cookie}"
+        return response
+
+    def owner_of(self, params: Mapping[str, Any]) -> Owner:
+        if (message := params.get("message")) is None:
+            number = int(params["id"].removeprefix(f"task-{self.name}"))
+            return self.owners[number]
+        words = next(part["text"] for part in message["parts"] if "text" in part)
+        about = message["metadata"]["slack"]  # alone known of a "stop" that became a question
+        thread, user = self.world.asked.get(words.split()[0], (about["thread_ts"], about["user"]))
+        owner = Owner(self.name, thread, user)
+        self.owners.append(owner)
+        if (context := message.get("contextId")) is not None:
+            before = self.owners[int(context.removeprefix(f"ctx-{self.name}"))]
+            assert (before.thread, before.user) == (thread, user if self.is_told else before.user)
+        return owner
+
+    def look_at_tokens(self, headers: Mapping[str, str], owner: Owner) -> None:
+        authorization = headers.get("authorization", "")
+        if self.name == "ops":
+            assert not authorization and ASKER not in headers
+            return
+        if self.name == "default":
+            assert authorization == f"Bearer {BEARER}"
+            token = headers[ASKER]
+        else:
+            assert ASKER not in headers
+            token = authorization.removeprefix("Bearer ")
+        claims = self.checker.claims_of(token, self.world.now)
+        assert claims["sub"] == f"slack:T1:{owner.user}"
+        assert claims["act"] == {"sub": "slack:T1:U0BOT"}
+        assert claims["jti"] not in self.world.token_ids, "a token was used twice"
+        self.world.token_ids.add(claims["jti"])
+
+    def look_at_session(self, headers: Mapping[str, str], owner: Owner) -> None:
+        place = owner if self.is_told else Owner(self.name, owner.thread, "")
+        assert self.world.sessions.setdefault(headers[SESSION], place) == place
+        for pair in filter(None, headers.get("cookie", "").split("; ")):
+            given_to = self.cookies[pair.removeprefix("session=")]
+            assert (given_to.thread, given_to.user if self.is_told else "") == (place.thread, place.user)
+
+
+class World(AsyncBaseTransport):
+    """All agents, and what was asked of them."""
+
+    def __init__(self, identity: IdentitySettings) -> None:
+        keys = public_of(identity)
+        self.asked: dict[str, tuple[str, str]] = {}
+        self.token_ids: set[str] = set()
+        self.sessions: dict[str, Owner] = {}
+        self.now = 0.0
+        self.broken: list[BaseException] = []
+        self.servers: dict[str, Server] = {}
+        for name, url in AGENTS.items():
+            tapes = [
+                question("Which?", ids=f"{name}{number}")
+                if number % 4 == 3
+                else answer("It is so.", ids=f"{name}{number}", seconds=6.0)
+                for number in range(QUESTIONS)
+            ]
+            inner = ScriptedTransport(ScriptedAgent(*tapes))
+            host = url.split("/")[2]
+            self.servers[host] = Server(name, self, Checker(keys, url), inner)
+
+    async def handle_async_request(self, request: Request) -> Response:
+        self.now = virtual_clock.new_clock().wall()
+        try:
+            return await self.servers[request.url.host].handle(request)
+        except (AssertionError, KeyError, IndexError) as error:
+            self.broken.append(error)
+            raise
+
+
+class Story:
+    """What people do, and what becomes of the bot meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self.identity = identity_settings(folder)
+        self.world = World(self.identity)
+        self.bots: list[BotHarness] = []
+        self.stack = AsyncExitStack()
+        self.threads: list[tuple[str, str]] = []  # root, channel
+        (folder / "slack_bot.toml").write_text(FILE, encoding="utf-8")
+        self.settings: dict[str, Any] = {
+            "config": str(folder / "slack_bot.toml"),
+            "identity.issuer": self.identity.issuer,
+            "identity.keys": self.identity.keys,
+            "agent.identity": "signed",
+            "agent.identity_header": ASKER,
+            "agent.bearer_token": BEARER,
+            "agent.session_header": SESSION,
+            "respond": "thread",
+        }
+
+    @property
+    def bot(self) -> BotHarness:
+        return self.bots[-1]
+
+    async def start(self) -> None:
+        after = self.bots[-1] if self.bots else None
+        store = None if after else MemoryStore(is_durable=True)
+        running = run_bot(through=lambda _: self.world, after=after, store=store, **self.settings)
+        self.bots.append(await self.stack.enter_async_context(running))
+        self.bot.workspace.add_user("U3")
+
+    async def ask(self, user: str, agent: str, place: int) -> None:
+        """A new thread, or a question in one that is there."""
+        word = f"q{len(self.world.asked)}"
+        if place >= len(self.threads):
+            text = f"<@{self.bot.workspace.bot.user_id}> {agent}: {word}"
+            root = self.bot.workspace.say(user, CHANNEL, text, now=self.bot.now)
+            self.threads.append((root, CHANNEL))
+        else:
+            root, _ = self.threads[place]
+            text = f"<@{self.bot.workspace.bot.user_id}> {word}"
+            self.bot.workspace.say(user, CHANNEL, text, now=self.bot.now, thread_ts=root)
+        self.world.asked[word] = root, user
+        await self.bot.deliver()
+
+    async def stop(self, user: str, place: int) -> None:
+        if place < len(self.threads):
+            root, _ = self.threads[place]
+            await self.bot.say("stop", user=user, thread_ts=root)
+
+    async def restart(self, *, is_kill: bool) -> None:
+        if is_kill:
+            self.bot.life.end_now()
+        else:
+            await self.bot.app.close()
+        await self.start()
+
+    async def play(self, steps: list[tuple[str, str, str, int]]) -> None:
+        async with self.stack:
+            await self.start()
+            for kind, user, agent, place in steps:
+                match kind:
+                    case "ask":
+                        await self.ask(user, agent, place)
+                    case "stop":
+                        await self.stop(user, place)
+                    case "kill" | "end":
+                        await self.restart(is_kill=kind == "kill")
+                    case _:
+                        await asyncio.sleep(place * 2.0)
+            await self.bot.idle()
+            assert self.world.broken == []
+            told = [each for each in self.world.servers.values() if each.owners]
+            assert told or not self.world.asked
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["ask", "ask", "ask", "ask", "stop", "kill", "end", "wait"]),
+        st.sampled_from(PEOPLE),
+        st.sampled_from([*AGENTS]),
+        st.integers(0, 4),
+    ),
+    max_size=14,
+)
+
+
+@given(STEPS)
+def test_no_call_carries_what_is_another_one_s(steps: list[tuple[str, str, str, int]]) -> None:
+    with TemporaryDirectory() as folder:
+        virtual_clock.run(Story(Path(folder)).play(steps))
