@@ -72,6 +72,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("feedback", 0),
         Count("personal_agents", 0),
         Count("conversations", 1, 30.0, 30.0),
+        Count("own_conversations", 0),
         Count("overheard", 0),
         Count("forms", 0),
         Count("threads", 0),
