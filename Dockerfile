@@ -37,7 +37,7 @@ ENV PATH=/opt/bot/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
 # a number, so that Kubernetes sees that it is not root
 USER 10001:10001
 VOLUME /data
-EXPOSE 3000 3001 8080
+EXPOSE 3000 3001 3002 8080
 STOPSIGNAL SIGTERM
 # http.client, unlike urllib, asks no proxy
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \

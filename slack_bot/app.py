@@ -29,6 +29,7 @@ from .features.identity.published_keys import FEATURE as IDENTITY
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
 from .features.routing.router import FEATURE as ROUTING
+from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
@@ -78,6 +79,7 @@ FEATURES: Sequence[Feature] = [
     AGENT_EVENTS,
     ROUTING,
     IDENTITY,
+    SIGN_IN,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0

@@ -88,7 +88,7 @@ PERMISSIONS = (
     ),
     Permission(
         "users:read.email",
-        "the agent learns no e-mail addresses, which identity = email, signed or exchange asks for",
+        "the agent learns no e-mail addresses, which identity = email, signed, exchange or oauth asks for",
         is_wanted=lambda wants: wants.gives_emails,
     ),
 )

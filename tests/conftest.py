@@ -28,6 +28,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
 from .authorization_server import TokenServer, authorization_server
+from .openid_server import OpenIDServer, openid_server
 from .redis_server import RedisServer, running_redis
 from .rings import ring_of
 
@@ -132,6 +133,20 @@ def server(token_server_process: TokenServer) -> TokenServer:
     """An authorization server, as new."""
     token_server_process.set_up()
     return token_server_process
+
+
+@pytest.fixture(scope="module")
+def openid_process() -> Iterator[OpenIDServer]:
+    """One for all tests of a module."""
+    with openid_server() as server:
+        yield server
+
+
+@pytest.fixture
+def provider(openid_process: OpenIDServer) -> OpenIDServer:
+    """An OpenID provider, as new, with two people."""
+    openid_process.set_up()
+    return openid_process
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ BOT_ROOMS = {
 _IMPORT = re.compile(r"^(?:from|import) [^\n(]*(?:\([^)]*\))?", re.MULTILINE)
 _NEEDS_A_LOOP = re.compile(
     r"\b(asyncio|subprocess|socket|signal|virtual_clock|run_bot|harness|scene|processes|redis_server"
-    r"|live_agent|authorization_server|thread_world)\b"
+    r"|live_agent|authorization_server|openid_server|thread_world)\b"
 )
 
 

@@ -79,14 +79,20 @@ OWNED = {
     "msgspec": {"turn"},
     "jwt": {"features"},
     "authlib": {"agents"},
-    "joserfc": {"agents"},
+    "joserfc": {"agents", "features"},
+    "cryptography": {"features"},
     "prometheus_client": {"observe"},
     "opentelemetry": {"features"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
 }
-EXTRAS = {"jwt": ["pyjwt"], "authlib": ["authlib"], "joserfc": ["joserfc"]}
+EXTRAS = {
+    "jwt": ["pyjwt"],
+    "authlib": ["authlib"],
+    "joserfc": ["joserfc"],
+    "cryptography": ["cryptography"],
+}
 """Imported only where a setting asks for them: they may be missing here."""
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
 BODY, MODULE = 40, 700

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tests.authorization_server import TokenServer
+from tests.openid_server import OpenIDServer
 
 
 class TokenGuard:
     """Takes tokens that are active at the server, with this audience and scope. Keeps all that came."""
 
-    def __init__(self, server: TokenServer, audience: str = "", scope: str = "") -> None:
+    def __init__(self, server: TokenServer | OpenIDServer, audience: str = "", scope: str = "") -> None:
         self.server, self.audience, self.scope = server, audience, scope
         self.taken: list[str] = []
         self.refused: list[str] = []

@@ -34,7 +34,7 @@ from ..turn.record import Introduction
 from .answer.habits import PROFILE_KEYS
 from .reachability import Reachability
 from .recovery_policy import NOT_OFFERED
-from .wire.asker_tokens import AskerTokens
+from .wire.asker_tokens import TokensByAsker
 from .wire.auth import Credentials, TokenSource, key_of_agent, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
@@ -225,7 +225,7 @@ class StoppedNotes:
 
 class _Tokens(NamedTuple):
     bot: TokenSource | None
-    people: AskerTokens | None
+    people: TokensByAsker | None
 
 
 class _Conversation:
@@ -243,7 +243,7 @@ class _Conversation:
         on_behalf: TokenSource | None = None,
     ) -> None:
         self.auth = Credentials(settings, cookies, tokens, session, on_behalf)
-        self.key = key
+        self.key, self.on_behalf = key, on_behalf
         self.turn, self._begins = turn or "", turn is not None
         self.card: AgentCard | None = None
 
@@ -269,7 +269,7 @@ class Agent:
         store: FactStore | None = None,
         traceparent: Callable[[str], str | None] = lambda _: None,
         name: str = DEFAULT_AGENT,
-        askers: AskerTokens | None = None,
+        askers: TokensByAsker | None = None,
     ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
@@ -320,8 +320,9 @@ class Agent:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The token with which the agent is asked now, if it was fetched or read."""
-        return () if self._tokens.bot is None else self._tokens.bot.secrets
+        """The tokens with which the agent is asked now: the bot's if it was fetched or read, the asker's."""
+        sources = self._tokens.bot, self.conversation.on_behalf
+        return tuple(secret for each in sources if each is not None for secret in each.secrets)
 
     @property
     def wire(self) -> str | None:

@@ -30,7 +30,7 @@ class Agents:
         traceparent: Callable[[str], str | None] = lambda _: None,
         people: PeopleTokens | None = None,
     ) -> None:
-        self.settings, self._people = settings, people
+        self.settings, self.people = settings, people
         self.are_several = settings.are_listed
         """Whether there is anything to choose, and to keep."""
         self.default_name = settings.default
@@ -46,7 +46,7 @@ class Agents:
         """
         for name, entry in self.settings.entries.items():
             http = await closers.enter_async_context(new_http(entry, transport))
-            askers = None if self._people is None else self._people.for_agent(entry)
+            askers = None if self.people is None else self.people.for_agent(entry, name)
             agent = Agent(
                 http, entry, self._clock, self._health, self._facts, self._traceparent, name, askers
             )

@@ -25,6 +25,7 @@ from .load import Settings, fields_of, login_contradictions, refusal_line, secti
 from .models import AgentSettings
 from .names import PREFIX, nearest
 from .section import SettingsSection, Texts
+from .sign_in_rules import sign_in_contradictions
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
 COMMANDS = ("agents", "use", "new", "help", "status")
@@ -170,7 +171,8 @@ def _entry(
     if entry.url is None:
         return None, [*lines, f"{where}.url is not set: give the agent's address, or that of its card"]
     lines += login_contradictions(entry, partial(variable_of, name))
-    return entry, [*lines, *identity_contradictions(entry, settings.identity, partial(_setting_of, name))]
+    lines += identity_contradictions(entry, settings.identity, partial(_setting_of, name))
+    return entry, [*lines, *sign_in_contradictions(entry, settings.sign_in, partial(_setting_of, name))]
 
 
 def _values(name: str, raw: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:

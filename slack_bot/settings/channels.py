@@ -40,8 +40,8 @@ class ChannelSettings(SettingsSection):
     identity: Literal["none", "id", "name", "email"] = "id"
     """What the agent learns of who asks. Each includes the one before."""
     personal: bool = False
-    """Whether agents that act with the rights of the asker (`identity` exchange) may be asked here, where
-    others read their answers. In direct messages they always may."""
+    """Whether agents that act with the rights of the asker (`identity` exchange or oauth) may be asked here,
+    where others read their answers. In direct messages they always may."""
     audience: Literal["asker", "everyone"] = "asker"
     """Who sees an answer grow in a channel. Slack shows a stream to its asker only; everyone: a message that
     is edited."""

@@ -8,10 +8,10 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from .section import SecureUrl, SettingsSection, Texts, ids_of
 
-Identity: TypeAlias = Literal["none", "id", "name", "email", "signed", "exchange"]
+Identity: TypeAlias = Literal["none", "id", "name", "email", "signed", "exchange", "oauth"]
 CLAIMS: tuple[Identity, ...] = ("none", "id", "name", "email")
 """What a message's metadata may say, from least to most. With all others, each call carries a token."""
-PERSONAL: frozenset[Identity] = frozenset({"exchange"})
+PERSONAL: frozenset[Identity] = frozenset({"exchange", "oauth"})
 """An agent that is asked so acts with the rights of the person: its answers are for that person alone."""
 _MOST_KEYS = 2
 

@@ -24,8 +24,9 @@ def identity_contradictions(
     if not entry.knows_people:
         return
     what = f"{setting} is {entry.identity}"
+    is_signed_here = entry.identity != "oauth"
     for name, value in ((_ISSUER, identity.issuer), (_KEYS, identity.keys)):
-        if not value:
+        if is_signed_here and not value:
             yield f"{what}, and {name} is not set: docs/configure.md has how the bot signs for people"
     if entry.identity == "exchange" and len(places) != 1:
         names = " or ".join(variable_of(f"exchange.{leaf}") for leaf in ("token_url", "issuer"))

@@ -32,6 +32,8 @@ from .identity_rules import identity_contradictions
 from .names import PREFIX, SettingPath, env_name, nearest
 from .observe import AuditSettings, TraceSettings
 from .section import SettingsSection
+from .sign_in import SignInSettings
+from .sign_in_rules import sign_in_contradictions
 from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -85,6 +87,7 @@ class Settings(SettingsSection):
     slack: models.SlackSettings = models.SlackSettings()
     agent: models.AgentSettings = models.AgentSettings()
     identity: IdentitySettings = IdentitySettings()
+    sign_in: SignInSettings = SignInSettings()
     context: ContextSettings = ContextSettings()
     stream: models.StreamSettings = models.StreamSettings()
     governor: models.GovernorSettings = models.GovernorSettings()
@@ -169,6 +172,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         )
     yield from login_contradictions(settings.agent, _variable_of_agent)
     yield from identity_contradictions(settings.agent, settings.identity, _variable_of_agent)
+    yield from sign_in_contradictions(settings.agent, settings.sign_in, _variable_of_agent)
     if _lacks_joserfc(settings.agent):
         name, remedy = env_name(("agent", "card_keys")), how_to_install("oauth", "run.txt")
         yield f"{name} is set, and joserfc, which checks signatures, is not here: {remedy}"
@@ -292,6 +296,8 @@ def read(
     if any(login_contradictions(settings.agent, _variable_of_agent)):
         refused |= {(_CLIENT, "id")}
     if any(identity_contradictions(settings.agent, settings.identity, _variable_of_agent)):
+        refused |= {("agent", "identity")}
+    if any(sign_in_contradictions(settings.agent, settings.sign_in, _variable_of_agent)):
         refused |= {("agent", "identity")}
     if _lacks_joserfc(settings.agent):
         refused |= {("agent", "card_keys")}

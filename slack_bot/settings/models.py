@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from ..store_kinds import is_store_address, store_kind
 from .identity import CLAIMS, PERSONAL, ExchangeSettings, Identity, TokenServerSettings
 from .section import HttpUrl, Items, Seconds, SettingsSection, Texts, ids_of
+from .sign_in import OAuthSettings
 
 
 def _key_set(value: str) -> str:
@@ -178,11 +179,13 @@ class AgentSettings(SettingsSection):
     """The most that the agent learns of who asks; a channel's `identity` may say less in the message's
     metadata, which is a claim of the bot (none to email). signed: each call for a question also carries a
     token that the bot signed for its asker; exchange: one that the authorization server of `exchange` gave
-    for that. Guests, people of other organisations and bots get no token, and so no answer."""
+    for that; oauth: one that the asker got by signing in at the authorization server of `oauth`. Guests,
+    people of other organisations and bots get no token, and so no answer."""
     identity_header: str | None = None
     """Name of the header that carries this token as it is. Unset: `Authorization: Bearer`, if the bot's own
     login does not need that header."""
     exchange: ExchangeSettings = ExchangeSettings()
+    oauth: OAuthSettings = OAuthSettings()
     shared_context: bool = False
     """Where tokens of people go to the agent, a thread is one conversation with it, whoever asks. Off: each
     person's questions in a thread are a conversation of their own."""

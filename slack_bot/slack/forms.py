@@ -438,8 +438,13 @@ def sign_in_blocks(found: SignIn, *, is_known: bool) -> tuple[str, list[Block]]:
     text = SIGN_IN_AT.format(found.host)
     if not is_known:
         text += SIGN_IN_CARE
-    button = _button(FormAction.OPENED, shorten(SIGN_IN_LABEL.format(found.host), _LABEL), "link")
-    return text, [_section(text), _actions({**button, "url": found.url, "style": "primary"})]
+    return text, link_blocks(text, SIGN_IN_LABEL.format(found.host), found.url)
+
+
+def link_blocks(text: str, label: str, url: str) -> list[Block]:
+    """A text, and below it a button that opens `url`."""
+    button = _button(FormAction.OPENED, shorten(label, _LABEL), "link")
+    return [_section(text), _actions({**button, "url": url, "style": "primary"})]
 
 
 # -- pieces

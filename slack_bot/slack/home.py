@@ -15,6 +15,9 @@ from ..text.words import (
     HOME_NO_QUESTIONS,
     HOME_OPEN,
     HOME_QUESTIONS_TITLE,
+    HOME_SIGN_OUT,
+    HOME_SIGNED_IN,
+    HOME_SIGNED_IN_TITLE,
     HOME_SKILLS_TITLE,
     HOME_STOP_LABEL,
     HOME_UNNAMED_AGENT,
@@ -51,8 +54,13 @@ class ShownTurn:
     link: str
 
 
-def home_view(agent: Introduction | None, turns: Sequence[ShownTurn]) -> Args:
-    """A view for `views.publish`. No `agent`: it cannot be reached."""
+def home_view(
+    agent: Introduction | None, turns: Sequence[ShownTurn], signed_in: Sequence[tuple[str, str]] = ()
+) -> Args:
+    """A view for `views.publish`. No `agent`: it cannot be reached.
+
+    `signed_in`: the agents that act with the person's rights, and where the person signed in for that.
+    """
     blocks = [_header(_plain(agent.name if agent else "", _HEADER) or HOME_UNNAMED_AGENT)]
     if agent is None:
         blocks.append(context(HOME_AGENT_AWAY))
@@ -64,6 +72,9 @@ def home_view(agent: Introduction | None, turns: Sequence[ShownTurn]) -> Args:
     if skills := [skill for skill in (agent.skills if agent else ()) if _plain(skill.name, _LABEL)]:
         shown = [_words(*_skill(skill)) for skill in skills[:_MOST_SKILLS]]
         blocks += [_header(HOME_SKILLS_TITLE), _rich("rich_text_list", *shown, style="bullet")]
+    if signed_in:
+        lines = [_section(HOME_SIGNED_IN.format(*each)) for each in signed_in]
+        blocks += [_header(HOME_SIGNED_IN_TITLE), *lines, context(HOME_SIGN_OUT)]
     blocks.append(_header(HOME_QUESTIONS_TITLE))
     blocks += [block for turn in turns[:_MOST_TURNS] for block in _turn(turn)] or [context(HOME_NO_QUESTIONS)]
     if len(turns) > _MOST_TURNS:

@@ -454,6 +454,9 @@ HOME_HOW = (
 )
 HOME_SKILLS_TITLE = "What it can do"
 HOME_QUESTIONS_TITLE = "Your questions"
+HOME_SIGNED_IN_TITLE = "You are signed in"
+HOME_SIGNED_IN = "{} acts with your rights: you signed in at {}."
+HOME_SIGN_OUT = "Write `sign out` to me to end this."
 HOME_NO_QUESTIONS = "You have no question under way."
 HOME_MORE_QUESTIONS = "… and {:,} more"
 HOME_STOP_LABEL = "Stop"

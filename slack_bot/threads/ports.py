@@ -6,6 +6,7 @@ from typing import Any
 
 from ..agents.agents import Agents
 from ..agents.push_target import PushTarget
+from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..observe.facts import Observer
 from ..observe.health import Health
@@ -98,6 +99,17 @@ class FormAnswers:
         """The turn that asked has ended, and needs no answer any more."""
 
 
+class PersonalSignIn:
+    """Has people sign in before an agent is asked that acts with their rights. Here no agent does."""
+
+    async def before(self, turn: TurnJournal, agent_name: str, handle: TurnHandle) -> str | None:
+        """Called before a turn's question is sent, and waits until its asker is signed in or the turn ends.
+
+        Returns what the asker reads if the question is not to be sent.
+        """
+        return None
+
+
 class NewsOffers:
     """Lets agents say that there is news of a watched task. This one lets none: tasks are only polled."""
 
@@ -143,3 +155,4 @@ class ThreadPorts:
     forms: FormAnswers = field(default_factory=FormAnswers)
     news: NewsOffers = field(default_factory=NewsOffers)
     routing: AgentRouting = field(default_factory=AgentRouting)
+    sign_in: PersonalSignIn = field(default_factory=PersonalSignIn)

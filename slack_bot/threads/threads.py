@@ -25,7 +25,7 @@ from .intake import Intake, StoreTrouble
 from .journal import Journal
 from .leases import Leases
 from .notices import Notices
-from .ports import AgentRouting, CommonParts, FormAnswers, QuestionContext, ThreadPorts
+from .ports import AgentRouting, CommonParts, FormAnswers, PersonalSignIn, QuestionContext, ThreadPorts
 from .refusals import Refusals
 from .registry import Conversations, Registry
 from .replicas import Replicas
@@ -83,7 +83,8 @@ class Threads:
             secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
             follow=self.follow, forms=ports.forms, context=ports.context,
             files=QuestionFiles(common.api, settings.files),
-            learned=LearnedFacts(store, clock), news=ports.news, background=background,
+            learned=LearnedFacts(store, clock), news=ports.news, sign_in=ports.sign_in,
+            background=background,
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices
         self.conversations = Conversations(parts, leases, common.policies, self._turns)
@@ -112,6 +113,11 @@ class Threads:
     def routing(self) -> AgentRouting:
         """Which agent a question is for."""
         return self._ports.routing
+
+    @property
+    def sign_in(self) -> PersonalSignIn:
+        """Has people sign in."""
+        return self._ports.sign_in
 
     async def wait_for_broken_store(self) -> StoreError:
         """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""

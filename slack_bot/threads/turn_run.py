@@ -5,7 +5,7 @@ A turn that broke ends here, and only here: the traceback is logged and the read
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,9 +18,10 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
-from ..settings.identity import Identity
+from ..settings.identity import CLAIMS, Identity
 from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
+from ..slack.writer import Writer
 from ..store.contracts import Store
 from ..store.knowledge import Profiles, workspace_name
 from ..text.words import BROKE, NOT_BEGUN, RESTARTING, TOO_LONG
@@ -33,7 +34,7 @@ from .commands import TurnResult
 from .follow import FollowedThreads
 from .journal import Journal, TurnJournal
 from .notices import Notices
-from .ports import FormAnswers, NewsOffers, QuestionContext
+from .ports import FormAnswers, NewsOffers, PersonalSignIn, QuestionContext
 from .runner import TurnRunner
 from .thread_agents import ThreadAgents
 
@@ -88,6 +89,7 @@ class TurnParts:
     files: QuestionFiles
     learned: LearnedFacts
     news: NewsOffers
+    sign_in: PersonalSignIn
     background: TaskSet
 
 
@@ -116,8 +118,9 @@ class LookAround:
 class QuestionGate:
     """Whether a question is asked. If not, its asker reads why, and the turn is over."""
 
-    def __init__(self, turn_parts: TurnParts) -> None:
+    def __init__(self, turn_parts: TurnParts, handle: TurnHandle) -> None:
         self._rights, self._forms = turn_parts.rights, turn_parts.forms
+        self._sign_in, self._handle = turn_parts.sign_in, handle
         self._notices = turn_parts.notices
 
     async def lets_pass(self, journal: TurnJournal, agent: Agent) -> bool:
@@ -130,12 +133,24 @@ class QuestionGate:
             return False
         words = await self._forms.before(journal)
         if words is None:
-            return True
+            return agent.settings.identity != "oauth" or await self._is_signed_in(journal, agent)
         asked = journal.question
         place = asked.thread.channel, asked.thread.ts
         await self._notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
         await journal.end(Outcome.REFUSED)
         return False
+
+    async def _is_signed_in(self, journal: TurnJournal, agent: Agent) -> bool:
+        """Waits until the asker has signed in, if the agent has not been asked yet."""
+        if journal.record.stage is not Stage.ACCEPTED:
+            return True
+        if words := await self._sign_in.before(journal, agent.name, self._handle):
+            await self._refuse(journal, words)
+            return False
+        if self._handle.stopped_by is not None:
+            await self._notices.break_off(journal.record, Outcome.STOPPED, "stopped", NOT_BEGUN)
+            return False
+        return True
 
     async def _refuse(self, journal: TurnJournal, words: str) -> None:
         if journal.question.asker_is_bot:
@@ -151,13 +166,7 @@ class TurnRun:
     def __init__(self, turn: TurnRecord, asked: Sequence[TurnRecord], turn_parts: TurnParts) -> None:
         self._turn, self._asked, self._parts = turn, asked, turn_parts
         self._agent = turn_parts.agents.get(turn.agent)
-        who_listens = partial(turn_parts.follow.listens_to, turn.question)
-        self._writer = turn_parts.notices.turn_writer(
-            turn.question,
-            turn.messages,
-            (*turn_parts.secrets, *turn_parts.agents.secrets),
-            who_listens,
-        )
+        self._writer = self._new_writer(turn_parts.agents.secrets)
         self._handle = TurnHandle()
         self._journal: TurnJournal | None = None
         self._runner: TurnRunner | None = None
@@ -166,6 +175,15 @@ class TurnRun:
         self._fields = {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}
         if turn.stopped_by is not None:
             self._handle.stop(turn.stopped_by)
+
+    def _new_writer(self, token_values: Iterable[str]) -> Writer:
+        """`token_values`: those with which agents are asked."""
+        turn, parts = self._turn, self._parts
+        secrets, who_listens = (
+            (*parts.secrets, *token_values),
+            partial(parts.follow.listens_to, turn.question),
+        )
+        return parts.notices.turn_writer(turn.question, turn.messages, secrets, who_listens)
 
     # -- what the thread knows and wants of it
 
@@ -303,7 +321,11 @@ class TurnRun:
         journal = self._journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms)
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)
-        if await QuestionGate(self._parts).lets_pass(journal, agent):
+        if await QuestionGate(self._parts, self._handle).lets_pass(journal, agent):
+            if agent.settings.identity not in CLAIMS:
+                asked = journal.question
+                own = agent.in_conversation(asked.thread, asker=asked.asker).secrets
+                self._writer = self._new_writer((*self._parts.agents.secrets, *own))
             await self._ask(journal, agent)
 
     async def _ask(self, journal: TurnJournal, agent: Agent) -> None:

@@ -17,6 +17,7 @@ from ..app import COLLECTIONS, store_options
 from ..errors import StoreError
 from ..features.feedback.records import FEEDBACK
 from ..features.feedback.targets import as_json
+from ..features.sign_in.erasure import sign_out_everywhere
 from ..observe.facts import reference_of
 from ..settings.load import load, secrets_of
 from ..store.contracts import Count, ErasureResult, PersonRecords, StoreAdmin
@@ -223,8 +224,12 @@ async def _of_person(store: StoreAdmin, args: argparse.Namespace) -> str:
     found = await records_of(store, args.user, args.team)
     if args.what == "export":
         return _exported(args, found)
+    hosts = await sign_out_everywhere(store, load(), args.user, args.team)
     erased = await erase(store, args.user, args.team)
-    return _said(args.user, erased) if found != _NOTHING else f"{_nothing_of(args)}\n"
+    if found == _NOTHING:
+        return f"{_nothing_of(args)}\n"
+    kept = "".join(f"{host} did not say that it revoked its tokens: revoke them there.\n" for host in hosts)
+    return f"{_said(args.user, erased)}{kept}"
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:

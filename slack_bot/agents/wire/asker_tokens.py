@@ -7,7 +7,7 @@ call gets the token of anybody but the asker of its own question.
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ...clock import Clock
 from ...errors import AskerRefused, AskerUnavailable, TokenRefused, TokenUnavailable
@@ -15,6 +15,7 @@ from ...settings.identity import IdentitySettings
 from ...settings.models import AgentSettings
 from ...text.words import ASKER_NOT_A_MEMBER
 from ...turn.people import AskingPerson, ProvenPerson
+from ...turn.progress import DEFAULT_AGENT
 from .auth import TokenSource, bare
 from .person_signer import PersonSigner
 from .token_endpoint import TokenEndpoint
@@ -30,23 +31,60 @@ class PersonDirectory(Protocol):
         """This person, if the bot can vouch for them. Raises AskerRefused and AskerUnavailable."""
 
 
+class TokensByAsker(Protocol):
+    """The tokens of people for one agent."""
+
+    def of(self, asker: AskingPerson | None) -> TokenSource:
+        """The tokens of `asker`. Without one each call fails, and nothing is sent."""
+
+
+SignedIn: TypeAlias = Callable[[str, AskingPerson], TokenSource]
+"""The tokens that a person got by signing in for the agent with this name."""
+
+
 class PeopleTokens:
     """The tokens of people for all agents. No key is read if no agent gets some."""
 
     def __init__(self, settings: IdentitySettings, directory: PersonDirectory, clock: Clock) -> None:
         self._settings, self._clock = settings, clock
         self._directory = directory
+        self._signed_in: SignedIn | None = None
 
-    def for_agent(self, settings: AgentSettings) -> "AskerTokens | None":
+    def offer(self, signed_in: SignedIn) -> None:
+        """Let agents have the tokens of people who signed in."""
+        self._signed_in = signed_in
+
+    def of_signed_in(self, agent_name: str, asker: AskingPerson) -> TokenSource | None:
+        """The tokens that `asker` got by signing in; None: no one can sign in."""
+        return None if self._signed_in is None else self._signed_in(agent_name, asker)
+
+    def for_agent(self, settings: AgentSettings, agent_name: str = DEFAULT_AGENT) -> TokensByAsker | None:
         """Those for the agent of `settings`; None: it gets none. Raises SettingsError for a bad key."""
         if not settings.knows_people:
             return None
+        if settings.identity == "oauth":
+            return SignedInTokens(agent_name, self)
         signer = PersonSigner(self._settings, self._clock)
         return AskerTokens(settings, signer, self._directory, self._clock)
 
 
-class AskerTokens:
-    """Gives each asker's tokens for the agent of `settings`."""
+class SignedInTokens(TokensByAsker):
+    """Those of people who signed in for the agent with this name."""
+
+    def __init__(self, agent_name: str, people: PeopleTokens) -> None:
+        self._name, self._people = agent_name, people
+
+    def of(self, asker: AskingPerson | None) -> TokenSource:
+        tokens = None if asker is None else self._people.of_signed_in(self._name, asker)
+        return tokens or _SignedTokens(_nothing)
+
+
+async def _nothing() -> str:
+    raise AskerRefused("no person asks, so there is no token", safe=ASKER_NOT_A_MEMBER)
+
+
+class AskerTokens(TokensByAsker):
+    """Gives each asker's tokens for the agent of `settings`: those that the bot signs, or gets for these."""
 
     def __init__(
         self, settings: AgentSettings, signer: PersonSigner, directory: PersonDirectory, clock: Clock
@@ -57,7 +95,6 @@ class AskerTokens:
         self._exchanged: OrderedDict[AskingPerson, TokenSource] = OrderedDict()
 
     def of(self, asker: AskingPerson | None) -> TokenSource:
-        """The tokens of `asker`. Without one each call fails, and nothing is sent."""
         if asker is None or self._settings.identity != "exchange":
             return _SignedTokens(partial(self._signed, asker, bare(self._settings.url or "")))
         if asker not in self._exchanged:
@@ -69,7 +106,7 @@ class AskerTokens:
 
     async def _signed(self, asker: AskingPerson | None, audience: str) -> str:
         if asker is None:
-            raise AskerRefused("no person asks, so there is no token", safe=ASKER_NOT_A_MEMBER)
+            return await _nothing()
         return self._signer.sign(await self._directory.proven(asker), audience)
 
     async def _exchange(self, asker: AskingPerson) -> FetchedToken:

@@ -127,7 +127,7 @@ class TokenEndpoint:
             posting = http.stream("POST", url, content=request.body, headers=request.headers)
             with map_exceptions(host):
                 async with posting as response:
-                    value = await _object_in(response, host)
+                    value = await object_in(response, host)
         if response.is_success and "error" not in value:
             return _token_in(value, host, self._client)
         description = quote(Redactor(request.secrets).text(text_of(value.get("error_description"))))
@@ -181,7 +181,7 @@ def _refusal(
     )
 
 
-async def _object_in(response: Response, host: str) -> Object:
+async def object_in(response: Response, host: str) -> Object:
     """The JSON object of an answer; {} for a refusal without JSON, whose status says enough."""
     try:
         value = parse_json(await read_body(response, host, _MOST_BYTES), host)
@@ -218,6 +218,18 @@ def life_of(expires_in: Any) -> float:
 
 async def _discover(server: TokenServerSettings) -> str:
     """The token endpoint in the issuer's metadata. Raises TokenUnavailable or TokenRefused."""
+    metadata, url = await read_metadata(server)
+    endpoint = endpoint_in(metadata, "token_endpoint", server)
+    if not endpoint:
+        raise TokenRefused(
+            f"the metadata at {url} names no https address of a token endpoint; set"
+            f" {server.variables}TOKEN_URL"
+        )
+    return endpoint
+
+
+async def read_metadata(server: TokenServerSettings) -> tuple[Object, str]:
+    """What the issuer says of itself, and where. Raises TokenUnavailable or TokenRefused."""
     issuer = server.issuer or ""
     first_miss = ""
     async with new_token_http(issuer, server) as http:
@@ -226,7 +238,7 @@ async def _discover(server: TokenServerSettings) -> str:
             with map_exceptions(host):
                 async with http.stream("GET", url, headers={"Accept": "application/json"}) as response:
                     if response.is_success:
-                        return _endpoint_in(await _object_in(response, host), url, server)
+                        return _checked(await object_in(response, host), url, server), url
                     if response.status_code not in _NOT_THERE:
                         raise TokenUnavailable(f"no metadata at {url} (HTTP {response.status_code})")
                     first_miss = first_miss or f"{url} (HTTP {response.status_code})"
@@ -246,8 +258,8 @@ def _metadata_urls(issuer: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([f"{root}{oauth}{path}", f"{root}{path}{openid}", f"{root}{path}{oauth}"]))
 
 
-def _endpoint_in(issuer_metadata: Object, url: str, server: TokenServerSettings) -> str:
-    """The token endpoint in `metadata`. Metadata of another issuer must not be used (RFC 8414 3.3)."""
+def _checked(issuer_metadata: Object, url: str, server: TokenServerSettings) -> Object:
+    """Metadata of another issuer must not be used (RFC 8414 3.3)."""
     issuer = server.issuer or ""
     if (stated_issuer := issuer_metadata.get("issuer")) != issuer:
         what = (
@@ -259,12 +271,15 @@ def _endpoint_in(issuer_metadata: Object, url: str, server: TokenServerSettings)
             f"the metadata at {url} {what}, not {issuer!r}; set {server.variables}ISSUER to exactly what it"
             " says, if that is who gives the bot its tokens"
         )
-    endpoint = text_of(issuer_metadata.get("token_endpoint"))
-    origin, home = origin_of(endpoint), origin_of(issuer)
+    return issuer_metadata
+
+
+def endpoint_in(issuer_metadata: Object, name: str, server: TokenServerSettings) -> str:
+    """The address that the metadata has under `name`, if secrets may go there; else "".
+
+    It may be http only where it and the issuer are on this machine.
+    """
+    endpoint = text_of(issuer_metadata.get(name))
+    origin, home = origin_of(endpoint), origin_of(server.issuer or "")
     is_here = origin is not None and home is not None and origin.is_loopback and home.is_loopback
-    if origin is None or not (origin.scheme == "https" or is_here):
-        raise TokenRefused(
-            f"the metadata at {url} names no https address of a token endpoint; set"
-            f" {server.variables}TOKEN_URL"
-        )
-    return endpoint
+    return endpoint if origin is not None and (origin.scheme == "https" or is_here) else ""

@@ -60,7 +60,7 @@ def token_request(client: ClientSettings, token_url: str, now: float) -> TokenRe
         return TokenRequest(dict(_HEADERS), body, (assertion,), is_signed=True)
     body = prepare_token_request("client_credentials", scope=client.scope, audience=client.audience)
     method = {"tls_client_auth": "none"}.get(client.method, client.method)
-    return _proven(client, method, token_url, now, body)
+    return proven_request(client, method, token_url, now, body)
 
 
 def exchange_request(exchange: ExchangeSettings, token_url: str, now: float, subject: str) -> TokenRequest:
@@ -80,11 +80,13 @@ def exchange_request(exchange: ExchangeSettings, token_url: str, now: float, sub
     has_proof = exchange.secret is not None or exchange.method != "auto"
     has_assertion = exchange.assertion_file is not None or exchange.private_key is not None
     method = exchange.method if has_proof or has_assertion else "none"
-    request = _proven(exchange, method, token_url, now, body)
+    request = proven_request(exchange, method, token_url, now, body)
     return replace(request, secrets=(*request.secrets, subject), is_signed=True)
 
 
-def _proven(server: TokenServerSettings, method: str, token_url: str, now: float, body: str) -> TokenRequest:
+def proven_request(
+    server: TokenServerSettings, method: str, token_url: str, now: float, body: str
+) -> TokenRequest:
     """The request with a proof of who the bot is."""
     if method in ("auto", "private_key_jwt") and (server.assertion_file or server.private_key):
         is_signed = server.assertion_file is None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ...agents.agent import Agent
+from ...agents.agents import Agents
 from ...errors import AgentError
 from ...settings.models import SlackSettings
 from ...slack.api import SlackApi
@@ -14,6 +14,7 @@ from ...slack.home import ShownTurn, home_view, may_show, prompts
 from ...slack.methods import Priority
 from ...store.contracts import Store
 from ...store.knowledge import open_forms_of
+from ...store.sign_ins import SIGNED_IN
 from ...text.words import HOME_ASKED, HOME_RUNS, HOME_UNTITLED_FORM, HOME_WAITS, HOME_WATCHED
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
@@ -23,22 +24,33 @@ from ...turn.record import Introduction, Question, ThreadKey
 class Home:
     """Shows the tab. A refusal by Slack is only logged: an app may have no Home tab, and no prompts."""
 
-    def __init__(self, agent: Agent, store: Store, api: SlackApi, settings: SlackSettings) -> None:
-        self._agent, self._store, self._api, self._settings = agent, store, api, settings
+    def __init__(self, agents: Agents, store: Store, api: SlackApi, settings: SlackSettings) -> None:
+        self._agent, self._store, self._api, self._settings = agents.default, store, api, settings
+        entries = agents.settings.entries
+        self._with_sign_in = [name for name, each in entries.items() if each.identity == "oauth"]
         self._refused_icon = ""  # a picture with which Slack does not take the tab
 
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the Home tab of `user`. `workspace`: the address of the workspace. Raises StoreError."""
         forms = shown_forms(await open_forms_of(self._store, user, team), workspace)
         turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
+        signed_in = await self._signed_in(user, team)
         agent = await self._introduction()
         if agent is not None and agent.icon == self._refused_icon:
             agent = replace(agent, icon="")
-        result = await self._publish(user, home_view(agent, turns))
+        result = await self._publish(user, home_view(agent, turns, signed_in))
         is_refused = isinstance(result, CallFailed) and result.fault is Fault.WRONG_CALL
         if is_refused and agent is not None and may_show(agent.icon):  # Slack could not fetch the picture
             self._refused_icon = agent.icon
-            await self._publish(user, home_view(replace(agent, icon=""), turns))
+            await self._publish(user, home_view(replace(agent, icon=""), turns, signed_in))
+
+    async def _signed_in(self, user: str, team: str) -> list[tuple[str, str]]:
+        """The agents that act with the rights of `user`, and where the person signed in."""
+        found = list[tuple[str, str]]()
+        for name in self._with_sign_in:
+            if (record := await self._store.get(SIGNED_IN, (team, user, name))) is not None:
+                found.append((name, record.host))
+        return found
 
     async def _publish(self, user: str, view: Args) -> CallResult:
         return await self._call("views.publish", {"user_id": user, "view": view})

@@ -64,7 +64,7 @@ class HomeListeners:
 def start(bot: BotParts) -> FeatureWork:
     """Show the Home tab, suggest questions, and stop questions from the tab."""
     common = bot.common
-    home = Home(common.agents.default, common.store, common.api, common.settings.slack)
+    home = Home(common.agents, common.store, common.api, common.settings.slack)
     listeners = HomeListeners(home, bot.threads)
     return FeatureWork(tuple(listeners.buttons()), listeners.register)
 

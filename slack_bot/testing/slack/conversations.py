@@ -157,6 +157,13 @@ def _user_info(state: WorkspaceState, args: Json) -> Json:
     return {"user": {**user, "tz": "Europe/Rome", **flags}}
 
 
+def _user_with_email(state: WorkspaceState, args: Json) -> Json:
+    person = next((each for each in state.people.values() if each.email == args["email"]), None)
+    if person is None:
+        raise Refused("users_not_found")
+    return _user_info(state, {"user": person.id})
+
+
 def _group_members(state: WorkspaceState, args: Json) -> Json:
     if (members := state.groups.get(args["usergroup"])) is None:
         raise Refused("no_such_subteam")
@@ -255,4 +262,5 @@ METHODS = {
     "conversations.replies": _replies,
     "usergroups.users.list": _group_members,
     "users.info": _user_info,
+    "users.lookupByEmail": _user_with_email,
 }

@@ -152,6 +152,7 @@ METHODS: Mapping[str, Method] = {
     "usergroups.users.list": _method(
         "usergroups:read", "usergroup! include_disabled:bool", TIER_2, form_only=True
     ),
+    "users.lookupByEmail": _method("users:read.email", "email!", TIER_3, form_only=True),
     "users.info": _method("users:read", "user! include_locale:bool", TIER_4, form_only=True),
     "views.open": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
     "views.publish": _method("", "user_id! view:dict! hash", TIER_4),

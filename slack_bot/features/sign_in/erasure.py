@@ -1,0 +1,41 @@
+"""Has authorization servers forget the tokens of a person who is erased from the store."""
+
+from __future__ import annotations
+
+from ...clock import system_clock
+from ...settings.config_file import read_agents
+from ...settings.load import Settings
+from ...settings.sign_in import keys_in
+from ...store.contracts import StoreAdmin
+from ...store.sign_ins import SIGNED_IN, SignInKey
+from ...threads.background import TaskSet
+from .server import AuthorizationServer
+from .tokens import SignInParts, TokenStore
+from .vault import Vault
+
+
+async def sign_out_everywhere(
+    store: StoreAdmin, settings: Settings, user: str, team: str | None
+) -> list[str]:
+    """Sign a person out; with `team`, in that workspace only. Raises StoreError and SettingsError.
+
+    Returns the hosts that did not say that they revoked the tokens.
+    """
+    found = [
+        key async for key, record in store.records(SIGNED_IN) if SIGNED_IN.is_about(key, record, user, team)
+    ]
+    if not found:
+        return []
+    entries = read_agents(settings).entries
+    servers = {
+        name: AuthorizationServer(entry.oauth, system_clock())
+        for name, entry in entries.items()
+        if entry.identity == "oauth"
+    }
+    keys = settings.sign_in.keys
+    if keys is None:
+        return list(dict.fromkeys([record.host async for _, record in store.records(SIGNED_IN)]))
+    parts = SignInParts(servers, Vault(keys_in(keys)), store, system_clock(), TaskSet(), 0.0)
+    tokens = TokenStore(parts)
+    hosts = [await tokens.forget(SignInKey(key[0], key[1], key[2])) for key in found]
+    return list(dict.fromkeys(filter(None, hosts)))

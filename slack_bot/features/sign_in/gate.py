@@ -1,0 +1,165 @@
+"""Lets a question wait until its asker has signed in, over restarts and replicas."""
+
+from __future__ import annotations
+
+import logging
+
+from ...agents.task.stream_consumer import TurnHandle
+from ...agents.wire.asker_tokens import SignedIn
+from ...errors import AskerUnavailable, StoreError, TokenRefused, TokenUnavailable
+from ...slack.api import SlackApi
+from ...slack.blocks import Args
+from ...slack.faults import CallOk
+from ...slack.forms import link_blocks
+from ...store.sign_ins import SignInKey
+from ...text.sign_in_words import (
+    SIGN_IN_ASKED,
+    SIGN_IN_CODE_ASKED,
+    SIGN_IN_CODE_OF_ANOTHER,
+    SIGN_IN_NOT_POSSIBLE,
+    SIGN_IN_REFUSALS,
+    SIGN_IN_STORE_AWAY,
+    SIGN_IN_TOO_LATE,
+    SIGN_IN_UNTRUSTED,
+)
+from ...text.words import SIGN_IN_LABEL
+from ...threads.journal import TurnJournal
+from ...threads.ports import PersonalSignIn
+from ...turn.json_values import object_of, text_in
+from ...turn.people import AskingPerson
+from ...turn.record import Question
+from .desk import SignInDesk
+from .rules import PendingSignIn, SignInObstacle, SignInStage
+from .server import AuthorizationServer
+from .tokens import SignInParts, TokenStore
+
+_log = logging.getLogger(__name__)
+
+_LOOK = 1.0  # seconds between two looks at the store: the browser may come to another replica
+
+
+class SignInGate(PersonalSignIn):
+    """Asks people to sign in before an agent is asked that acts with their rights."""
+
+    def __init__(
+        self,
+        sign_in_parts: SignInParts,
+        token_store: TokenStore,
+        desk: SignInDesk,
+        api: SlackApi,
+        signed_in: SignedIn,
+    ) -> None:
+        self._parts, self._token_store = sign_in_parts, token_store
+        self._api, self._signed_in = api, signed_in
+        self.desk = desk
+
+    async def before(self, turn: TurnJournal, agent_name: str, handle: TurnHandle) -> str | None:
+        """Return when the asker is signed in, or the turn is to end. Words: the question is not asked."""
+        server, question = self._parts.servers.get(agent_name), turn.question
+        if server is None or question.asker is None:
+            return None
+        key = SignInKey(question.thread.team, question.user, agent_name)
+        try:
+            if await self._is_signed_in(key):
+                return None
+            words = await self._sign_in(turn, key, server, handle)
+            if words is None and not handle.must_exit:
+                await self._is_signed_in(key)  # so that the new token is known, and masked
+            return words
+        except AskerUnavailable as error:
+            return error.safe
+        except StoreError as error:
+            _log.error("a sign-in could not be stored: %s", error, extra={"turn": question.key})
+            return SIGN_IN_STORE_AWAY
+
+    async def _is_signed_in(self, key: SignInKey) -> bool:
+        if await self._token_store.of(key) is None:
+            return False
+        try:
+            await self._signed_in(key.agent, AskingPerson(key.team, key.user)).token()
+        except TokenRefused:
+            return False
+        except TokenUnavailable as error:  # the question will say so
+            _log.info("the tokens of a person could not be renewed: %s", error.brief)
+        return True
+
+    async def _sign_in(
+        self, turn: TurnJournal, key: SignInKey, server: AuthorizationServer, handle: TurnHandle
+    ) -> str | None:
+        question, agent_name = turn.question, key.agent
+        if await self.desk.email_of(AskingPerson(key.team, key.user)) is None:
+            return SIGN_IN_UNTRUSTED.format(agent_name)
+        sign_in = await self.desk.of_turn(key, question.key) or await self._begin(question, key, server)
+        if sign_in is None:
+            return SIGN_IN_NOT_POSSIBLE.format(agent_name)
+        return await self._wait(sign_in, key, server, handle)
+
+    async def _begin(
+        self, question: Question, key: SignInKey, server: AuthorizationServer
+    ) -> PendingSignIn | None:
+        """Give the asker a link, or a code. None: Slack did not take it, or the server gave no code."""
+        agent_name = key.agent
+        words = SIGN_IN_ASKED.format(agent_name, server.host)
+        if server.has_devices:
+            try:
+                device = await server.begin_device()
+            except (TokenRefused, TokenUnavailable) as error:
+                _log.warning("a sign-in was not begun: %s", error.brief, extra={"turn": question.key})
+                return None
+            sign_in, _ = await self.desk.begin(key, question.key, device.device_code)
+            words, link = SIGN_IN_CODE_ASKED.format(agent_name, server.host, device.user_code), device.url
+        else:
+            sign_in, link = await self.desk.begin(key, question.key)
+        if await self._tell(question, words, SIGN_IN_LABEL.format(server.host), link):
+            return sign_in
+        await self.desk.withdraw(sign_in)
+        return None
+
+    async def _wait(
+        self, sign_in: PendingSignIn, key: SignInKey, server: AuthorizationServer, handle: TurnHandle
+    ) -> str | None:
+        while not handle.must_exit:
+            if await self._token_store.of(key) is not None:
+                return None
+            if sign_in.stage is SignInStage.REFUSED:
+                return SIGN_IN_REFUSALS.get(sign_in.why, SIGN_IN_TOO_LATE).format(key.agent, server.host)
+            if self._parts.clock.wall() >= sign_in.ends_at:
+                return SIGN_IN_TOO_LATE.format(key.agent, server.host)
+            pause = server.device_interval if sign_in.device else _LOOK
+            sign_in = await handle.race(self.desk.wait(sign_in, pause)) or sign_in
+            if sign_in.device and not handle.must_exit:
+                sign_in = await self._poll(sign_in)
+        await self.desk.withdraw(sign_in)
+        return None
+
+    async def _poll(self, sign_in: PendingSignIn) -> PendingSignIn:
+        """The sign-in after the server was asked whether its code was typed in."""
+        try:
+            completion = await self.desk.poll(sign_in)
+        except TokenUnavailable as error:
+            _log.info("a sign-in was not asked for: %s", error.brief)
+            return sign_in
+        if completion.obstacle is SignInObstacle.OTHER_PERSON and completion.account is not None:
+            await self._warn(completion.account.email)
+        if completion.obstacle is not None:
+            return sign_in.ended(SignInStage.REFUSED, completion.obstacle)
+        return sign_in
+
+    async def _warn(self, email: str) -> None:
+        """Warn the person who typed another one's code in: no page of ours does."""
+        found = await self._api.call("users.lookupByEmail", {"email": email})
+        user = text_in(object_of(found.data.get("user")), "id") if isinstance(found, CallOk) else ""
+        if user:
+            await self._api.call("chat.postMessage", {"channel": user, "text": SIGN_IN_CODE_OF_ANOTHER})
+
+    async def _tell(self, question: Question, words: str, label: str, link: str) -> bool:
+        """The link, for the asker alone. False: Slack did not take it."""
+        thread = question.thread
+        said: Args = {"text": words, "blocks": link_blocks(words, label, link)}
+        # Slack shows nothing private in a thread without replies
+        place = {} if thread.ts == question.ts else {"thread_ts": thread.ts}
+        api = self._api.for_turn(question.key, thread.ts)
+        sent = await api.call(
+            "chat.postEphemeral", {"channel": thread.channel, "user": question.user, **place, **said}
+        )
+        return isinstance(sent, CallOk)

@@ -1,0 +1,113 @@
+"""The addresses that browsers open: `/oauth/start/...`, the link of a sign-in, and `/oauth/callback`."""
+
+from __future__ import annotations
+
+import html
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+from aiohttp import web
+
+from ...errors import AgentError, StoreError
+from ...inbound.http_server import Handler, check_address, keep_open, listening, refusal, slack_limits
+from ...settings.models import SlackSettings
+from ...settings.sign_in import SignInSettings
+from ...text.sign_in_words import SIGN_IN_PAGE_AWAY, SIGN_IN_PAGE_DONE, SIGN_IN_PAGES
+from .desk import CALLBACK_PATH, START_PATH, SignInDesk
+from .rules import LIFE
+
+_log = logging.getLogger(__name__)
+
+_ADDRESS = "SLACK_BOT_SIGN_IN__"  # what the names of the settings of the port begin with
+_PATH = "/oauth/"
+_MOST_QUERY = 8 * 1024  # characters: a code of Entra has some 1,500
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>slack_bot</title>
+<style>body{{font:1.1rem/1.5 sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}}</style>
+<p>{}</p></html>
+"""
+
+
+class SignInPages:
+    """Serves the addresses, in HTTP mode on Slack's port, otherwise on one of their own."""
+
+    def __init__(self, settings: SignInSettings, desk: SignInDesk) -> None:
+        self._settings, self._desk = settings, desk
+        self._is_secure = (settings.base_url or "").startswith("https:")
+
+    @property
+    def routes(self) -> Mapping[str, Handler]:
+        return {_PATH: self._handle}
+
+    async def check_port(self, wait: float) -> None:
+        """Check that the port is free; wait up to `wait` seconds for another process.
+
+        Raises SettingsError.
+        """
+        await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
+
+    async def prepare(self) -> None:
+        """Nothing has to be read before."""
+
+    @asynccontextmanager
+    async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
+        """Listen on a port of its own. Raises SettingsError if the port is taken."""
+        settings = self._settings
+        async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):
+            _log.info("people sign in through http://%s:%s%s", settings.host, settings.port, _PATH)
+            yield
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.method != "GET":
+            return refusal(HTTPStatus.METHOD_NOT_ALLOWED)
+        if len(request.query_string) > _MOST_QUERY:
+            return refusal(HTTPStatus.REQUEST_URI_TOO_LONG)
+        keep_open(request)
+        try:
+            if request.path == CALLBACK_PATH:
+                return await self._complete(request)
+            if request.path.startswith(START_PATH):
+                return await self._start(request.path.removeprefix(START_PATH))
+        except (StoreError, AgentError) as error:
+            why = error.brief if isinstance(error, AgentError) else error
+            _log.warning("a browser could not sign in: %s", why)
+            return _page(HTTPStatus.SERVICE_UNAVAILABLE, SIGN_IN_PAGE_AWAY)
+        return refusal(HTTPStatus.NOT_FOUND)
+
+    async def _start(self, ticket: str) -> web.StreamResponse:
+        opening = await self._desk.open(ticket)
+        if opening.obstacle is not None:
+            return _page(HTTPStatus.GONE, SIGN_IN_PAGES[opening.obstacle])
+        response = web.Response(status=HTTPStatus.FOUND, headers={**_HEADERS, "Location": opening.url})
+        # "Lax" lets the cookie come back with the redirect from the authorization server
+        response.set_cookie(
+            opening.cookie_name,
+            opening.cookie,
+            max_age=int(LIFE),
+            path=_PATH,
+            secure=self._is_secure,
+            httponly=True,
+            samesite="Lax",
+        )
+        return response
+
+    async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
+        query = {name: value for name, value in request.query.items() if len(request.query.getall(name)) == 1}
+        completion = await self._desk.complete(query, request.cookies)
+        if completion.obstacle is not None:
+            return _page(HTTPStatus.FORBIDDEN, SIGN_IN_PAGES[completion.obstacle])
+        return _page(HTTPStatus.OK, SIGN_IN_PAGE_DONE)
+
+
+def _page(status: HTTPStatus, words: str) -> web.Response:
+    text = _PAGE.format(html.escape(words))
+    return web.Response(status=status, text=text, content_type="text/html", headers=_HEADERS)

@@ -1,0 +1,108 @@
+"""Puts sign-ins together: who waits, who comes back, whose tokens go to which agent, and `sign out`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from ...agents.wire.auth import TokenSource
+from ...settings.sign_in import keys_in
+from ...slack.proven_people import ProvenPeople
+from ...store.sign_ins import SIGNED_IN, SignInKey
+from ...text.sign_in_words import NOT_SIGNED_IN, SIGNED_OUT, SIGNED_OUT_HERE_ONLY
+from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
+from ...turn.people import AskingPerson
+from ...turn.record import Question
+from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
+from .desk import SignInDesk
+from .gate import SignInGate
+from .pages import SignInPages
+from .rules import SIGN_INS
+from .server import AuthorizationServer
+from .server_check import check
+from .tokens import PersonTokenSource, SignInParts, TokenStore
+from .vault import Vault
+
+_MOST_PEOPLE = 10_000  # whose last token is known, so that it can be masked
+
+
+class SignOut(AgentRouting):
+    """Answers the words `sign out` after a mention. All else goes to `inner`."""
+
+    def __init__(self, inner: AgentRouting, sign_in_parts: SignInParts, token_store: TokenStore) -> None:
+        self._inner, self._parts = inner, sign_in_parts
+        self._token_store = token_store
+
+    async def route(self, question: Question, *, is_mention: bool) -> Route:
+        """Sign the asker out, or choose the agent of the question. Raises StoreError."""
+        is_word = question.text.strip(" .!").casefold().split() == ["sign", "out"]
+        if not (is_word and is_mention and question.asker is not None):
+            return await self._inner.route(question, is_mention=is_mention)
+        words = await self._sign_out(question.asker)
+        return Route(question, reason="it is a word for the bot itself", words=words)
+
+    async def _sign_out(self, person: AskingPerson) -> str:
+        names, hosts = list[str](), dict[str, None]()
+        for name in self._parts.servers:
+            key = SignInKey(person.team, person.user, name)
+            if await self._parts.store.get(SIGNED_IN, key) is None:
+                continue
+            names.append(name)
+            if host := await self._token_store.forget(key):
+                hosts[host] = None
+        if not names:
+            return NOT_SIGNED_IN
+        return SIGNED_OUT.format(", ".join(names)) + "".join(map(SIGNED_OUT_HERE_ONLY.format, hosts))
+
+
+def new_parts(common: CommonParts) -> SignInParts | None:
+    """What sign-ins work with; None: no agent needs them."""
+    entries = common.agents.settings.entries
+    oauth = {name: entry.oauth for name, entry in entries.items() if entry.identity == "oauth"}
+    keys = common.settings.sign_in.keys
+    if not oauth or keys is None:
+        return None
+    return SignInParts(
+        servers={name: AuthorizationServer(each, common.clock) for name, each in oauth.items()},
+        vault=Vault(keys_in(keys)),
+        store=common.store,
+        clock=common.clock,
+        background=common.background,
+        renewal_seconds=max(each.token_timeout for each in oauth.values()),
+    )
+
+
+def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
+    """Have people sign in, if an agent wants that."""
+    if (parts := new_parts(common)) is None:
+        return ports
+    tokens = TokenStore(parts)
+
+    @lru_cache(_MOST_PEOPLE)
+    def signed_in(agent_name: str, person: AskingPerson) -> TokenSource:
+        return PersonTokenSource(parts, tokens, SignInKey(person.team, person.user, agent_name))
+
+    if common.agents.people is not None:
+        common.agents.people.offer(signed_in)
+    settings = common.settings
+    directory = ProvenPeople(common.people, common.api.identity, settings.identity)
+    desk = SignInDesk(parts, tokens, directory, settings.sign_in.base_url or "")
+    gate = SignInGate(parts, tokens, desk, common.api, signed_in)
+    return replace(ports, sign_in=gate, routing=SignOut(ports.routing, parts, tokens))
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Let browsers come back, if people sign in through them."""
+    gate, settings = bot.threads.sign_in, bot.common.settings.sign_in
+    if not isinstance(gate, SignInGate) or settings.base_url is None:
+        return FeatureWork()
+    return FeatureWork(receiver=SignInPages(settings, gate.desk))
+
+
+FEATURE = Feature(
+    "sign_in",
+    start,
+    serve_threads,
+    check=SettingsCheck(check, ("keys",)),
+    collections=(SIGN_INS, SIGNED_IN),
+)

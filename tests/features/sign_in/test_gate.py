@@ -1,0 +1,64 @@
+"""A question waits until its asker has signed in, over stops, time and restarts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.features.sign_in.town import KEY, browser, new_workspace, page_words, town
+from tests.openid_server import OpenIDServer
+
+OAUTH: dict[str, Any] = {
+    "agent.identity": "oauth",
+    "agent.oauth.issuer": "http://127.0.0.1:1",
+    "agent.oauth.id": "bot",
+    "sign_in.keys": KEY,
+    "sign_in.base_url": "http://127.0.0.1:1",
+}
+
+
+@on_virtual_time
+async def test_a_question_waits_for_ten_minutes() -> None:
+    workspace = new_workspace()
+    async with run_bot(**OAUTH) as bot:
+        bot.workspace.state.manifest = workspace.state.manifest
+        bot.workspace.add_user("U1", email="alice@example.com")
+        began, direct = bot.now, bot.workspace.direct("U1")
+        await bot.say("echo", channel=direct)
+        await bot.idle()
+        said = [str(each["text"]) for each in bot.calls("chat.postEphemeral")]
+        assert said[-1] == (
+            "You did not sign in at 127.0.0.1:1 within ten minutes, so default was not asked."
+            " Please ask again."
+        )
+        assert 600 <= bot.now - began < 605 and bot.agent.questions == []
+
+
+async def test_a_stop_ends_the_wait_and_the_link(provider: OpenIDServer) -> None:
+    async with town(provider) as here, browser("alice") as alice:
+        root = here.ask("echo")
+        link = await here.link()
+        here.workspace.say("U1", here.place(), "stop", now=here.app.clock.wall(), thread_ts=root)
+        await here.until(lambda: here.messages(root))
+        await here.app.threads.idle()
+        assert page_words(await alice.open(link)) == "This link was used already. Ask again in Slack."
+        assert here.live.messages == []
+
+
+async def test_a_process_that_is_killed_while_a_question_waits(provider: OpenIDServer) -> None:
+    """The next one goes on with it: the link still leads to it, and it is not sent again."""
+    store, workspace = MemoryStore(is_durable=True), new_workspace()
+    async with town(provider, store=store, workspace=workspace) as first:
+        root = first.ask("echo one")
+        link, port = await first.link(), first.app.settings.sign_in.port
+        await first.app.close()
+    store.handed_on()
+    public = {"sign_in.base_url": f"http://127.0.0.1:{port}", "sign_in.port": port}
+    async with town(provider, store=store, workspace=workspace, **public) as second:
+        await second.app.threads.replicas.start()
+        async with browser("alice") as alice:
+            assert page_words(await alice.open(link)).startswith("You are signed in.")
+        assert await second.answered(root) == "echo one"
+        assert len(second.links()) == 1
