@@ -56,6 +56,7 @@ async def test_a_database(redis_server: RedisServer) -> None:
 async def test_a_replica_that_cannot_be_written(redis_server: RedisServer, tmp_path: Path) -> None:
     store = await open_redis(redis_server.url, Ages(), patience=30.0)
     await store.close()
+    redis_server.tell("CONFIG", "SET", "repl-diskless-sync-delay", "0")  # it waits 5 s for a second replica
     with running_redis(tmp_path / "replica", "--replicaof", "127.0.0.1", str(redis_server.port)) as replica:
         client = connect(replica.url)
         while await client.get("{slack_bot}:version") is None:  # it has the store, as its primary has
