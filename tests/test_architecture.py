@@ -455,7 +455,7 @@ def test_a_public_class_name_has_one_meaning() -> None:
 
 
 def has_functions(path: Path) -> bool:
-    """Values alone are made by the tests of their users. Asked while tests are collected, so nothing is parsed."""
+    """Values alone are made by the tests of their users. Each worker asks this: nothing is parsed."""
     return re.search(r"^ *(?:async )?def ", path.read_text("utf-8"), re.MULTILINE) is not None
 
 
