@@ -18,7 +18,7 @@ from ..agents.wire.auth import bare
 from ..app import App, build
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
-from ..http_client import AsyncHTTPTransport, Limits
+from ..http_client import AsyncHTTPTransport, Limits, shared_tls
 from ..settings.load import Settings, load, secrets_of
 from ..settings.models import ReferenceSettings
 from ..slack.rate_limiter.local import RateLimiter
@@ -124,7 +124,7 @@ async def open_playground(
     """
     clock = system_clock()
     workspace = Workspace(rules=WorkspaceRules.real())
-    router = ReplayRouter(AsyncHTTPTransport(limits=Limits(max_connections=None)))
+    router = ReplayRouter(AsyncHTTPTransport(verify=shared_tls(), limits=Limits(max_connections=None)))
     rate_limiter = RateLimiter((theirs or Settings()).governor, clock)
     shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
     visitor = Visitor(workspace, router, clock, shown, rate_limiter)

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from ..agents.wire.auth import bare, origin_of
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
-from ..http_client import AsyncHTTPTransport
+from ..http_client import AsyncHTTPTransport, shared_tls
 from ..settings.load import load
 from ..testing.slack.rules import SHIPPED, AppManifest
 from ..testing.slack.server import SlackServer
@@ -125,7 +125,7 @@ async def open_workspace(
     """
     clock = system_clock()
     workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
-    async with ReplayRouter(AsyncHTTPTransport()) as nobody:
+    async with ReplayRouter(AsyncHTTPTransport(verify=shared_tls())) as nobody:
         visitor = _WorkspaceVisitor(workspace, nobody, clock, has_bot=False)
         async with serve_page(visitor, host, port) as url, AsyncExitStack() as stack:
             server = SlackServer(workspace, clock, bot_url=events, host=host, port=api_port)

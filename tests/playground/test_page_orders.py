@@ -32,7 +32,7 @@ FORM: dict[str, Any] = {
 class Scene:
     def __init__(self) -> None:
         self.workspace = Workspace()
-        router = ReplayRouter(httpx.AsyncHTTPTransport())
+        router = ReplayRouter(httpx.AsyncHTTPTransport(verify=False))
         self.visitor = Visitor(self.workspace, router, Clock(lambda: 0.0, lambda: 100.0))
         self.told: list[dict[str, Any]] = []
         self.visitor.feed.listen(self.told.append)

@@ -22,7 +22,7 @@ EVENT = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind"
 
 class Scene:
     def __init__(self) -> None:
-        self.workspace, self.board = Workspace(), ReplayRouter(httpx.AsyncHTTPTransport())
+        self.workspace, self.board = Workspace(), ReplayRouter(httpx.AsyncHTTPTransport(verify=False))
         self.visitor = Visitor(self.workspace, self.board, Clock(lambda: 0.0, lambda: 100.0))
 
     async def take(self, kind: str, **order: Any) -> dict[str, Any]:
