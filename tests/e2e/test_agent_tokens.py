@@ -198,7 +198,7 @@ async def test_a_token_server_that_hangs_does_not_hold_up_a_question(
     server: TokenServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.change(fault="hang")
-    async with town(server, token_timeout=0.3, connect_retries=2) as here:
+    async with town(server, connect_retries=2, **{"agent.client.token_timeout": 0.3}) as here:
         for _ in range(3):
             assert (await here.answered(here.ask("echo"))).startswith(NO_LOGIN_NOW)
         assert len(server.asked()) == 1  # no question has waited for it but the first one, and that once
@@ -259,7 +259,7 @@ async def test_no_token_and_no_secret_is_logged(
 ) -> None:
     for name in ("slack_bot", "httpx", "httpcore"):
         caplog.set_level(logging.DEBUG, name)
-    async with town(server, method="client_secret_post") as here:
+    async with town(server, **{"agent.client.method": "client_secret_post"}) as here:
         await here.answered(here.ask("echo"))
         (token,) = server.tokens()
         assert token not in caplog.text
