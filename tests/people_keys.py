@@ -11,9 +11,11 @@ from joserfc.jwk import KeySet
 
 from slack_bot.agents.wire.person_signer import public_keys, signing_keys
 from slack_bot.settings.identity import IdentitySettings
+from tests.authorization_server import SECRET, TokenServer
 from tests.signing_keys import KeyPair
 
 ISSUER = "https://bot.example"
+GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"
 
 
 def identity_settings(folder: Path, keys: int = 1) -> IdentitySettings:
@@ -26,6 +28,17 @@ def identity_overrides(folder: Path) -> dict[str, Any]:
     """The same, for a bot of the harness."""
     settings = identity_settings(folder)
     return {"identity.issuer": settings.issuer, "identity.keys": settings.keys}
+
+
+def let_exchange(server: TokenServer, settings: IdentitySettings, *people: str) -> dict[str, str]:
+    """`server` exchanges the tokens of these people. How the bot asks it to, by setting of `exchange`."""
+    client = {"secret": SECRET, "grants": [GRANT], "methods": ["client_secret_basic"]}
+    server.set_up(
+        clients={"bot": client},
+        trusted={"issuer": ISSUER, "keys": public_keys(signing_keys(settings))},
+        people=[f"slack:T1:{each}" for each in people],
+    )
+    return {"token_url": f"{server.url}/token", "id": "bot", "secret": SECRET, "audience": "the-agent"}
 
 
 def public_of(settings: IdentitySettings) -> KeySet:

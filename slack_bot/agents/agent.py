@@ -35,7 +35,7 @@ from .answer.habits import PROFILE_KEYS
 from .reachability import Reachability
 from .recovery_policy import NOT_OFFERED
 from .wire.asker_tokens import TokensByAsker
-from .wire.auth import Credentials, TokenSource, key_of_agent, missing, origin_of
+from .wire.auth import Credentials, Learn, TokenSource, key_of_agent, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
 from .wire.card_trust import CardTrust, FactStore
@@ -241,8 +241,9 @@ class _Conversation:
         cookies: Cookies | None = None,
         turn: str | None = None,
         on_behalf: TokenSource | None = None,
+        learn: Learn | None = None,
     ) -> None:
-        self.auth = Credentials(settings, cookies, tokens, session, on_behalf)
+        self.auth = Credentials(settings, cookies, tokens, session, on_behalf, learn)
         self.key, self.on_behalf = key, on_behalf
         self.turn, self._begins = turn or "", turn is not None
         self.card: AgentCard | None = None
@@ -300,17 +301,20 @@ class Agent:
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
 
-    def in_conversation(self, key: Hashable, turn: str = "", asker: AskingPerson | None = None) -> Self:
+    def in_conversation(
+        self, key: Hashable, turn: str = "", asker: AskingPerson | None = None, learn: Learn | None = None
+    ) -> Self:
         """The same agent, with the cookies and the session of one conversation, for a turn. Where it gets
-        tokens of people, each has their own, and calls without a person fail.
+        tokens of people, each has their own, and calls without a person fail. `learn`: see `Credentials`.
         """
         found, tokens = copy(self), None
         if self._tokens.people is not None:
             key, tokens = (key, asker), self._tokens.people.of(asker)
         jar, session = self._jar_of(key), f"{self.key} {key}"
         found.conversation = _Conversation(
-            self.settings, self._tokens.bot, session, key=key, cookies=jar, turn=turn, on_behalf=tokens
-        )
+            self.settings, self._tokens.bot, session,
+            key=key, cookies=jar, turn=turn, on_behalf=tokens, learn=learn,
+        )  # fmt: skip
         return found
 
     @property

@@ -46,12 +46,14 @@ class AgentEvent:
     """A raw event of the agent.
 
     `kind`: what the dialect calls it. If `raw` has the key `asked`, the bot has read the task itself.
+    `secrets`: what must be masked in it.
     """
 
     at: float
     turn: str
     kind: str
     raw: Mapping[str, Any]
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

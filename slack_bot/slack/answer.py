@@ -265,7 +265,7 @@ class SlackAnswer:
     def __init__(
         self, calls: TurnCalls, shown: Sequence[MessageRecord] = (), secrets: tuple[str, ...] = ()
     ) -> None:
-        self._calls, self.secrets = calls, secrets
+        self._calls = calls
         settings = calls.settings
         self.delivery = Delivery(calls, shown)
         self.extras = ExtraSurface(calls, self.delivery.posts)

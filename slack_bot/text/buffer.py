@@ -32,7 +32,7 @@ class SanitizedInput:
     """
 
     def __init__(self, ledger: Ledger, secrets: tuple[str, ...]) -> None:
-        self._ledger, self._secrets = ledger, secrets
+        self._ledger, self.secrets = ledger, secrets
         self._sanitizer = StreamSanitizer(secrets)
         self._at_mark: StreamSanitizer | None = None  # None: before the first character
         self._replaced: Counter[str] | None = None
@@ -40,6 +40,18 @@ class SanitizedInput:
         self._raw: list[str] = []
         self.raw_size = 0
         self._since_mark = 0  # sanitized characters since the last `mark`
+
+    def learn(self, secret: str) -> None:
+        """In what comes from now on `secret` must not be shown either."""
+        if secret not in self.secrets:
+            self.settle()
+            self.secrets = (*self.secrets, secret)
+            self._sanitizer.learn(self.secrets)
+
+    @property
+    def longest_undecided(self) -> int:
+        """Characters that may be kept back."""
+        return max(MAX_UNDECIDED, *map(len, self.secrets), 0)
 
     def keep_raw(self, text: str) -> None:
         self._raw.append(text)
@@ -59,7 +71,7 @@ class SanitizedInput:
         """The text is whole. Returns what of it waits now that was held back until here."""
         text = self._hand_on(self._sanitizer.end())
         self._masked += self._sanitizer.masked
-        self._sanitizer = StreamSanitizer(self._secrets)
+        self._sanitizer = StreamSanitizer(self.secrets)
         return text
 
     def mark(self) -> None:
@@ -76,7 +88,8 @@ class SanitizedInput:
         self.settle()
         assert self.is_unsent, "it was released"
         self._ledger.waiting.drop_last(self._since_mark)
-        self._sanitizer = copy.deepcopy(self._at_mark) or StreamSanitizer(self._secrets)
+        self._sanitizer = copy.deepcopy(self._at_mark) or StreamSanitizer(self.secrets)
+        self._sanitizer.learn(self.secrets)
         self._since_mark = 0
 
     @property
@@ -294,8 +307,6 @@ class StreamBuffer:
         self._unproven = UnprovenText(unproven_delay, unproven_calls, unproven_interval)
         self._finder = CutFinder(self._waiting, self._max)
         self.input = SanitizedInput(ledger, secrets)
-        # with that and what the sanitizer keeps back, which masks may make longer, a call is not full
-        self._most_raw = (self._max - max(MAX_UNDECIDED, *map(len, secrets), 0)) // _MASK_GROWTH
         self._forced = 0  # how many characters `flush` wants out
 
     @property
@@ -322,7 +333,9 @@ class StreamBuffer:
         clock, finder = self.clock, self._finder
         if clock.since is None or clock.joined is None or "\n" in text or "\r" in text:
             return False
-        is_full = self._waiting.size + self.input.raw_size + len(text) > self._most_raw
+        # with that and what the sanitizer keeps back, which masks may make longer, a call is not full
+        most = (self._max - self.input.longest_undecided) // _MASK_GROWTH
+        is_full = self._waiting.size + self.input.raw_size + len(text) > most
         return not (is_full or self._ledger.repeated.rest) and (finder.cuts.safe > 0 or finder.needs_look())
 
     def end(self, now: float) -> None:

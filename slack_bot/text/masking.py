@@ -302,7 +302,7 @@ class _KnownValues:
     heads: frozenset[str]
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=256)
 def _known(secrets: tuple[str, ...]) -> _KnownValues | None:
     values = sorted({value for value in secrets if len(value) >= SHORTEST_VALUE}, key=len, reverse=True)
     if not values:
@@ -318,12 +318,17 @@ def _known(secrets: tuple[str, ...]) -> _KnownValues | None:
 
 
 class ValueFilter:
-    """Masks values that are known. A pattern of all beginnings of one would be too deep for `re`."""
+    """Masks values that are known. A pattern of all beginnings of one would be too deep for `re`.
 
-    def __init__(self, known: _KnownValues, *, keeps_length: bool = False) -> None:
-        self.masked: Counter[str] = Counter()
+    It goes on where `after` was, which knew fewer of them.
+    """
+
+    def __init__(
+        self, known: _KnownValues, *, keeps_length: bool = False, after: "ValueFilter | None" = None
+    ) -> None:
+        self.masked: Counter[str] = Counter() if after is None else after.masked
         self._known, self._keeps_length = known, keeps_length
-        self.undecided = ""
+        self.undecided: str = "" if after is None else after.undecided
 
     def push(self, text: str) -> str:
         text = self.undecided + text
@@ -363,11 +368,16 @@ class SecretFilter:
     """
 
     def __init__(self, secrets: tuple[str, ...] = (), *, keeps_length: bool = False) -> None:
-        known = _known(secrets)
-        steps: list[ValueFilter | FormatFilter] = []
-        if known is not None:
-            steps.append(ValueFilter(known, keeps_length=keeps_length))
-        self._steps = (*steps, FormatFilter(keeps_length=keeps_length))
+        self._keeps_length = keeps_length
+        self._values: ValueFilter | None = None
+        self._steps: tuple[ValueFilter | FormatFilter, ...] = (FormatFilter(keeps_length=keeps_length),)
+        self.learn(secrets)
+
+    def learn(self, secrets: tuple[str, ...]) -> None:
+        """From now on the known values are these. What is kept back is looked at once more."""
+        if (known := _known(secrets)) is not None:
+            self._values = ValueFilter(known, keeps_length=self._keeps_length, after=self._values)
+            self._steps = (self._values, self._steps[-1])
 
     def push(self, text: str) -> str:
         for step in self._steps:

@@ -24,13 +24,16 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self.secrets: tuple[str, ...] = ()
+        self._spelled: tuple[str, ...] = ()
+        self._as_bytes: tuple[str, ...] = ()
         self.learn(*secrets)
 
     def learn(self, *secrets: str) -> None:
         """From now on take these out too."""
-        worth = sorted(
-            {each for each in (*self.secrets, *secrets) if len(each) >= SHORTEST_VALUE}, key=len, reverse=True
-        )
+        found = {each for each in (*self.secrets, *secrets) if len(each) >= SHORTEST_VALUE}
+        if len(found) == len(self.secrets):
+            return
+        worth = sorted(found, key=len, reverse=True)
         self.secrets = tuple(worth)
         self._spelled = spellings(worth)
         self._as_bytes = tuple(each.encode().decode("latin-1") for each in self._spelled)

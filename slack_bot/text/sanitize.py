@@ -78,6 +78,10 @@ class StreamSanitizer:
         self._secrets = SecretFilter(secrets)
         self._mentions = _MentionFilter()
 
+    def learn(self, secrets: tuple[str, ...]) -> None:
+        """From now on the values are these."""
+        self._secrets.learn(secrets)
+
     def push(self, text: str) -> str:
         if self._half or _RARE.search(text):
             text = self._half + _GONE.sub("", text)

@@ -159,7 +159,7 @@ class ActionHandler:
     def apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
         """Yields after each step but the last."""
         answer, buffer, news = self._answer, self._answer.buffer, self._answer.news
-        secrets = answer.secrets
+        secrets = answer.buffer.input.secrets
         match action:
             case actions.FlushText():
                 buffer.flush()
@@ -195,7 +195,7 @@ class ActionHandler:
         self._writer.wake.set()
 
     def _add_news(self, action: actions.ShowStatus | actions.UpdateCard | actions.SetPlanTitle) -> None:
-        news, secrets = self._answer.news, self._answer.secrets
+        news, secrets = self._answer.news, self._answer.buffer.input.secrets
         match action:
             case actions.ShowStatus(text=text):
                 news.set_status(sanitize_beginning(text, secrets))
@@ -230,7 +230,9 @@ class TurnListener:
         self._is_heard = False  # the agent was
         self.consumer = TaskConsumer(
             question,
-            agent.in_conversation(question.thread, question.key, question.asker),
+            agent.in_conversation(
+                question.thread, question.key, question.asker, self._answer.buffer.input.learn
+            ),
             agent.settings,
             clock,
             handle,
@@ -281,7 +283,7 @@ class TurnListener:
             self._observer(facts.AgentHeard(self._now(), self._key))
         if isinstance(event, _ENDS) and event.text:
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
-            event = replace(event, text=sanitize_beginning(event.text, self._answer.secrets))
+            event = replace(event, text=sanitize_beginning(event.text, self._answer.buffer.input.secrets))
         elif isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._answer.buffer.input.is_unsent)
         decided = self.machine.handle(event)
@@ -291,7 +293,7 @@ class TurnListener:
         return decided
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        self._observer(facts.AgentEvent(self._now(), self._key, kind, raw))
+        self._observer(facts.AgentEvent(self._now(), self._key, kind, raw, self._answer.buffer.input.secrets))
 
 
 class TurnRunner:
@@ -410,7 +412,7 @@ class TurnRunner:
 
     async def _finish(self) -> actions.EndTurn:
         """Show the end. Returns how the turn ended, by what can be shown."""
-        answer, journal, secrets = self._answer, self._journal, self._answer.secrets
+        answer, journal, secrets = self._answer, self._journal, self._answer.buffer.input.secrets
         end = self._listener.actions.end
         assert end is not None, "the writer writes until then"
         if journal.is_takeover:

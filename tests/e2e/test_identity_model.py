@@ -1,5 +1,6 @@
 """No call to an agent carries what belongs to another agent or another person: their tokens, cookies, session
-and contexts, over threads of several people, Stops, questions of agents, kills and restarts.
+and contexts, over threads of several people, Stops, questions of agents, approvals, tasks that are followed
+in the background, addresses for their news, kills and restarts.
 
 Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, whose question
 began the task, and to whom it gave a cookie.
@@ -20,12 +21,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.http_client import AsyncBaseTransport, Request, Response
+from slack_bot.observe.facts import TurnEnded
 from slack_bot.settings.identity import IdentitySettings
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.tape.builders import answer, question
+from slack_bot.testing.tape.builders import answer, chunk, question, status, task
+from slack_bot.testing.tape.tape import Moment, Tape
+from tests.form_tapes import asking
 from tests.people_keys import Checker, identity_settings, public_of
 
 SESSION, ASKER = "x-session", "x-asker"
@@ -45,7 +49,35 @@ url = "http://ops.invalid/"
 session_header = "x-session"
 """
 PEOPLE = ("U1", "U2", "U3")
+APPROVER = "U4"  # who asks nothing, so that no call is theirs
 QUESTIONS = 40  # tapes of each agent
+LONG = 90.0  # seconds of a task that is followed in the background
+PATIENCE = 15.0
+"""Seconds for which a turn listens."""
+PUSH = ("tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/delete")
+
+
+def tape(name: str, number: int) -> Tape:
+    """What the agent `name` does with its question `number`."""
+    ids = f"{name}{number}"
+    match number % 4:
+        case 1:
+            moments = (
+                Moment(0.1, event=task(ids=ids)),
+                Moment(0.5, event=chunk("It is ", ids=ids)),
+                Moment(LONG, event=chunk("so.", ids=ids)),
+                Moment(LONG, event=status("completed", ids=ids)),
+                Moment(LONG, end="closed"),
+            )
+            return Tape({"wire": "0.3"}, moments)
+        case 2:
+            call = {"name": "deploy", "args": {"env": "prod"}}
+            review = {"action_name": "deploy", "allowed_decisions": ["approve", "reject"]}
+            value = {"action_requests": [call], "review_configs": [review]}
+            return asking({"id": f"i{number}", "value": value}, "May I?", ids=ids)
+        case 3:
+            return question("Which?", ids=ids)
+    return answer("It is so.", ids=ids, seconds=6.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +100,7 @@ class Server:
     owners: list[Owner] = field(default_factory=list)  # of its questions, in order
     cookies: dict[str, Owner] = field(default_factory=dict)
     calls: int = 0
+    pushes: list[str] = field(default_factory=list)  # addresses for news
 
     @property
     def is_told(self) -> bool:
@@ -79,25 +112,45 @@ class Server:
             assert ASKER not in headers and "cookie" not in headers, "a card is nobody's"
             if self.name == "research":
                 assert "authorization" not in headers
-            return await self.inner.handle_async_request(request)
+            return await self.card(request)
         body = json.loads(await request.aread())
         owner = self.owner_of(body["params"])
         self.calls += 1
         self.look_at_tokens(headers, owner)
         self.look_at_session(headers, owner)
-        response = await self.inner.handle_async_request(request)
+        response = await self.answer(request, body)
         cookie = f"{self.name}-{self.calls}"
         self.cookies[cookie] = owner
         response.headers["set-cookie"] = f"session={cookie}"
         return response
 
+    async def card(self, request: Request) -> Response:
+        response = await self.inner.handle_async_request(request)
+        card = json.loads(await response.aread())
+        card["capabilities"]["pushNotifications"] = True
+        return Response(response.status_code, json=card, request=request)
+
+    async def answer(self, request: Request, body: Mapping[str, Any]) -> Response:
+        if body["method"] not in PUSH:
+            return await self.inner.handle_async_request(request)
+        self.world.kinds.add("push")
+        if (config := body["params"].get("pushNotificationConfig")) is not None:
+            self.pushes.append(config["url"].rpartition("/")[2])
+        return Response(200, json={"jsonrpc": "2.0", "id": body["id"], "result": None}, request=request)
+
+    def of_task(self, task_id: str) -> Owner:
+        return self.owners[int(task_id.removeprefix(f"task-{self.name}"))]
+
     def owner_of(self, params: Mapping[str, Any]) -> Owner:
         if (message := params.get("message")) is None:
-            number = int(params["id"].removeprefix(f"task-{self.name}"))
-            return self.owners[number]
-        words = next(part["text"] for part in message["parts"] if "text" in part)
+            return self.of_task(params.get("taskId") or params["id"])
+        words = next((part["text"] for part in message["parts"] if "text" in part), "a press")
         about = message["metadata"]["slack"]  # alone known of a "stop" that became a question
         thread, user = self.world.asked.get(words.split()[0], (about["thread_ts"], about["user"]))
+        if about.get("answered_by") == APPROVER:
+            self.world.kinds.add("approval")
+            before = self.of_task(message["taskId"])
+            thread, user = before.thread, before.user
         owner = Owner(self.name, thread, user)
         self.owners.append(owner)
         if (context := message.get("contextId")) is not None:
@@ -138,16 +191,13 @@ class World(AsyncBaseTransport):
         self.asked: dict[str, tuple[str, str]] = {}
         self.token_ids: set[str] = set()
         self.sessions: dict[str, Owner] = {}
+        self.kinds: set[str] = set()
+        """Which of the rarer calls were seen."""
         self.now = 0.0
         self.broken: list[BaseException] = []
         self.servers: dict[str, Server] = {}
         for name, url in AGENTS.items():
-            tapes = [
-                question("Which?", ids=f"{name}{number}")
-                if number % 4 == 3
-                else answer("It is so.", ids=f"{name}{number}", seconds=6.0)
-                for number in range(QUESTIONS)
-            ]
+            tapes = (tape(name, number) for number in range(QUESTIONS))
             inner = ScriptedTransport(ScriptedAgent(*tapes))
             host = url.split("/")[2]
             self.servers[host] = Server(name, self, Checker(keys, url), inner)
@@ -180,6 +230,14 @@ class Story:
             "agent.bearer_token": BEARER,
             "agent.session_header": SESSION,
             "respond": "thread",
+            "channel.approvers": [APPROVER],
+            "agent.turn_timeout": PATIENCE,
+            "agent.accept_timeout": 4.0,
+            "agent.idle_timeout": 8.0,
+            "agent.poll_timeout": 2.0,
+            "agent.connect_timeout": 2.0,
+            "agent.watch_intervals": [20],
+            "push.public_url": "https://bot.example",
         }
 
     @property
@@ -191,7 +249,8 @@ class Story:
         store = None if after else MemoryStore(is_durable=True)
         running = run_bot(through=lambda _: self.world, after=after, store=store, **self.settings)
         self.bots.append(await self.stack.enter_async_context(running))
-        self.bot.workspace.add_user("U3")
+        for user in ("U3", APPROVER):
+            self.bot.workspace.state.channels[CHANNEL].members.add(self.bot.workspace.add_user(user).id)
 
     async def ask(self, user: str, agent: str, place: int) -> None:
         """A new thread, or a question in one that is there."""
@@ -212,6 +271,20 @@ class Story:
             root, _ = self.threads[place]
             await self.bot.say("stop", user=user, thread_ts=root)
 
+    async def approve(self, place: int) -> None:
+        if place < len(self.threads):
+            root, _ = self.threads[place]
+            asked = [each for each in self.bot.thread(root) if "form_approve" in str(each.blocks)]
+            for each in asked[-1:]:
+                self.bot.workspace.press(APPROVER, CHANNEL, each.ts, "form_approve", now=self.bot.now)
+                await self.bot.deliver()
+
+    async def post(self, agent: str) -> None:
+        """The agent posts that there is news of its tasks."""
+        for server in self.world.servers.values():
+            for push_id in server.pushes if server.name == agent else ():
+                await self.bot.app.threads.registry.on_hint(push_id)
+
     async def restart(self, *, is_kill: bool) -> None:
         if is_kill:
             self.bot.life.end_now()
@@ -230,23 +303,48 @@ class Story:
                         await self.stop(user, place)
                     case "kill" | "end":
                         await self.restart(is_kill=kind == "kill")
+                    case "approve":
+                        await self.approve(place)
+                    case "post":
+                        await self.post(agent)
                     case _:
-                        await asyncio.sleep(place * 2.0)
+                        await asyncio.sleep(place * 5.0)
+            await self.bot.idle()
+            await asyncio.sleep(2 * LONG)
             await self.bot.idle()
             assert self.world.broken == []
+            facts = [fact for bot in self.bots for fact in bot.facts]
+            ended = {fact.turn: fact.outcome for fact in facts if isinstance(fact, TurnEnded)}
+            assert "watched" not in ended.values(), "nobody could ask for the task"
             told = [each for each in self.world.servers.values() if each.owners]
             assert told or not self.world.asked
 
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["ask", "ask", "ask", "ask", "stop", "kill", "end", "wait"]),
+        st.sampled_from(
+            ["ask", "ask", "ask", "ask", "stop", "approve", "post", "kill", "end", "wait", "wait"]
+        ),
         st.sampled_from(PEOPLE),
         st.sampled_from([*AGENTS]),
         st.integers(0, 4),
     ),
     max_size=14,
 )
+
+
+def test_the_rarer_calls_are_among_those_that_are_looked_at(tmp_path: Path) -> None:
+    """An approval, and a task that is followed over a kill, at an agent that is told who asks."""
+    asked = [("ask", user, "research", 9) for user in ("U1", "U2", "U3")]
+    after = [
+        ("wait", "U1", "research", 4),
+        ("approve", APPROVER, "research", 2),
+        ("kill", "U1", "research", 0),
+    ]
+    story = Story(tmp_path)
+    virtual_clock.run(story.play([*asked, *after, ("post", "U1", "research", 0)]))
+    assert story.world.kinds == {"push", "approval"}
+    assert "watched" in [outcome for bot in story.bots for outcome in bot.outcomes]
 
 
 @given(STEPS)

@@ -25,7 +25,7 @@ SHAPE = {
     "attributes set from outside": 102,
     "splats into constructors": 20,
     "conditional callees": 1,
-    "assignments to three or more": 168,
+    "assignments to three or more": 167,
     "parameter names with five or more types": 29,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,

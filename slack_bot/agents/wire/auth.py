@@ -8,11 +8,11 @@ for all would give away one conversation's session to the others.
 import base64
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeAlias
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ...errors import SettingsError
@@ -117,7 +117,9 @@ class TokenSource(Protocol):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The current token, if there is one, so that it can be masked."""
+        """The current token, if there is one, so that it can be masked. Always empty: that is known by its
+        form.
+        """
 
     async def token(self) -> str:
         """A token that is valid now, as far as is known."""
@@ -129,12 +131,16 @@ class TokenSource(Protocol):
         """Note that the agent has accepted this token."""
 
 
+Learn: TypeAlias = Callable[[str], None]
+"""Gets a secret that must not be shown."""
+
+
 class Credentials(Auth):
     """Adds the configured credentials to requests, if their address may have them.
 
     `cookies`: those of one conversation. `session`: the name of the conversation; its hash goes into the
     header that `session_header` names. `on_behalf`: the tokens of who asks there, for the header that
-    `identity_header` names.
+    `identity_header` names. `learn` gets each token that goes to the agent, which may send it back.
     """
 
     def __init__(
@@ -144,7 +150,9 @@ class Credentials(Auth):
         tokens: TokenSource | None = None,
         session: str = "",
         on_behalf: TokenSource | None = None,
+        learn: Learn | None = None,
     ) -> None:
+        self._learn = learn
         self._headers, self._settings, self._cookies = _headers(settings), settings, cookies
         if settings.session_header is not None:
             name = _sendable(settings.session_header.strip(), _SESSION)
@@ -191,7 +199,9 @@ class Credentials(Auth):
             self._present(request, tokens)
 
     def _present(self, request: Request, tokens: Sequence[str]) -> None:
-        for (_, header), token in zip(self._sources, tokens, strict=True):
+        for (source, header), token in zip(self._sources, tokens, strict=True):
+            if self._learn is not None and source.secrets:
+                self._learn(token)
             request.headers[header] = f"Bearer {token}" if _is_login(header) else token
 
     def _prepare(self, request: Request, tokens: Sequence[str]) -> None:

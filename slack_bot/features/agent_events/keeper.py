@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +36,11 @@ class EventKeeper:
         self,
         store: EventStore,
         clock: Clock,
-        secrets: Callable[[], tuple[str, ...]],
         *,
         interval: float,
         most_bytes: int,
     ) -> None:
-        self._store, self._clock, self._secrets = store, clock, secrets
+        self._store, self._clock = store, clock
         self._interval, self._most_bytes = interval, most_bytes
         self._masks: dict[str, Redactor] = {}  # of turns: a token for the agent is another one tomorrow
         self._streams: dict[str, StreamRedactor[_Event]] = {}
@@ -61,8 +60,9 @@ class EventKeeper:
             return
         stream = self._streams.get(fact.turn)
         if stream is None:
-            masks = self._masks[fact.turn] = Redactor(self._secrets())
+            masks = self._masks[fact.turn] = Redactor()
             stream = self._streams[fact.turn] = StreamRedactor(masks)
+        self._masks[fact.turn].learn(*fact.secrets)
         event = _Event(self._clock.wall(), json.loads(json.dumps(fact.raw)))
         self._keep(fact.turn, stream.push(event, event.raw))
 
@@ -112,7 +112,6 @@ def start(bot: BotParts) -> FeatureWork:
     keeper = EventKeeper(
         common.store,
         common.clock,
-        lambda: (*common.secrets, *common.agents.secrets),
         interval=settings.checkpoint_interval,
         most_bytes=settings.event_bytes,
     )

@@ -10,18 +10,16 @@ from typing import Any
 import pytest
 
 from slack_bot.agents.wire.asker_tokens import AskerTokens, PeopleTokens
-from slack_bot.agents.wire.person_signer import public_keys, signing_keys
 from slack_bot.clock import Clock, system_clock
 from slack_bot.errors import AskerRefused, AskerUnavailable
 from slack_bot.settings.identity import IdentitySettings
 from slack_bot.settings.models import AgentSettings
 from slack_bot.turn.people import AskingPerson, ProvenPerson
 from tests.authorization_server import SECRET, TokenServer, authorization_server
-from tests.people_keys import ISSUER, identity_settings, public_of
+from tests.people_keys import identity_settings, let_exchange, public_of
 
 ANN, BOB, EVE = AskingPerson("T1", "U1"), AskingPerson("T1", "U2"), AskingPerson("T1", "U3")
 AGENT = "https://agent.example/"
-EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 
 
 class Directory:
@@ -49,12 +47,7 @@ def identity(tmp_path: Path) -> IdentitySettings:
 
 @pytest.fixture
 def server(running: TokenServer, identity: IdentitySettings) -> TokenServer:
-    client = {"secret": SECRET, "grants": [EXCHANGE], "methods": ["client_secret_basic", "none"]}
-    running.set_up(
-        clients={"bot": client},
-        trusted={"issuer": ISSUER, "keys": public_keys(signing_keys(identity))},
-        people=["slack:T1:U1", "slack:T1:U2"],
-    )
+    let_exchange(running, identity, "U1", "U2")
     return running
 
 
