@@ -244,7 +244,7 @@ class _Conversation:
         learn: Learn | None = None,
     ) -> None:
         self.auth = Credentials(settings, cookies, tokens, session, on_behalf, learn)
-        self.key, self.on_behalf = key, on_behalf
+        self.key = key
         self.turn, self._begins = turn or "", turn is not None
         self.card: AgentCard | None = None
 
@@ -324,9 +324,8 @@ class Agent:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The tokens with which the agent is asked now: the bot's if it was fetched or read, the asker's."""
-        sources = self._tokens.bot, self.conversation.on_behalf
-        return tuple(secret for each in sources if each is not None for secret in each.secrets)
+        """The token with which the agent is asked now, if it was fetched or read."""
+        return () if self._tokens.bot is None else self._tokens.bot.secrets
 
     @property
     def wire(self) -> str | None:

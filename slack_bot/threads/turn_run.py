@@ -5,7 +5,7 @@ A turn that broke ends here, and only here: the traceback is logged and the read
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,10 +18,9 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
-from ..settings.identity import CLAIMS, Identity
+from ..settings.identity import Identity
 from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
-from ..slack.writer import Writer
 from ..store.contracts import Store
 from ..store.knowledge import Profiles, workspace_name
 from ..text.words import BROKE, NOT_BEGUN, RESTARTING, TOO_LONG
@@ -166,7 +165,13 @@ class TurnRun:
     def __init__(self, turn: TurnRecord, asked: Sequence[TurnRecord], turn_parts: TurnParts) -> None:
         self._turn, self._asked, self._parts = turn, asked, turn_parts
         self._agent = turn_parts.agents.get(turn.agent)
-        self._writer = self._new_writer(turn_parts.agents.secrets)
+        who_listens = partial(turn_parts.follow.listens_to, turn.question)
+        self._writer = turn_parts.notices.turn_writer(
+            turn.question,
+            turn.messages,
+            (*turn_parts.secrets, *turn_parts.agents.secrets),
+            who_listens,
+        )
         self._handle = TurnHandle()
         self._journal: TurnJournal | None = None
         self._runner: TurnRunner | None = None
@@ -175,15 +180,6 @@ class TurnRun:
         self._fields = {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}
         if turn.stopped_by is not None:
             self._handle.stop(turn.stopped_by)
-
-    def _new_writer(self, token_values: Iterable[str]) -> Writer:
-        """`token_values`: those with which agents are asked."""
-        turn, parts = self._turn, self._parts
-        secrets, who_listens = (
-            (*parts.secrets, *token_values),
-            partial(parts.follow.listens_to, turn.question),
-        )
-        return parts.notices.turn_writer(turn.question, turn.messages, secrets, who_listens)
 
     # -- what the thread knows and wants of it
 
@@ -322,10 +318,6 @@ class TurnRun:
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)
         if await QuestionGate(self._parts, self._handle).lets_pass(journal, agent):
-            if agent.settings.identity not in CLAIMS:
-                asked = journal.question
-                own = agent.in_conversation(asked.thread, asker=asked.asker).secrets
-                self._writer = self._new_writer((*self._parts.agents.secrets, *own))
             await self._ask(journal, agent)
 
     async def _ask(self, journal: TurnJournal, agent: Agent) -> None:
