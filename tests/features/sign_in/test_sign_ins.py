@@ -49,6 +49,18 @@ async def test_each_person_signs_in_and_is_asked_for_with_their_own_token(provid
         assert {each.account for each in provider.tokens()} == {"alice", "bob"}
 
 
+async def test_the_home_tab_says_where_one_is_signed_in(provider: OpenIDServer) -> None:
+    async with town(provider) as here:
+        root = here.ask("echo one")
+        await sign_in(here)
+        await here.answered(root)
+        for user in ("U1", "U2"):
+            here.workspace.open_home(user, now=here.app.clock.wall())
+        await here.until(lambda: here.workspace.home("U1") and here.workspace.home("U2"))
+        said = f"default acts with your rights: you signed in at {host(provider)}."
+        assert said in here.workspace.home("U1") and said not in here.workspace.home("U2")
+
+
 # -- another person's account
 
 
