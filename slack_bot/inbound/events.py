@@ -128,7 +128,7 @@ class SlackListeners:
         """Accept a question. Returns False if it was accepted before. Raises BotError."""
         question, follow = inbound.question, self._threads.follow
         route = inbound.route
-        is_new = await self._threads.intake.accept(question, route.agent)
+        is_new = await self._threads.intake.accept(question, route.agent, route.reason)
         if is_new and route.reason:
             extra = {"turn": question.key, "thread_ts": question.thread.ts}
             log.info("the question is for %s: %s", route.agent, route.reason, extra=extra)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..text.words import WITH_REFERENCE
 from ..turn.open_form import OpenForm
-from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.progress import DEFAULT_AGENT, MessageRecord, TurnRecord
 
 _TURN_NAME = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")
 
@@ -30,7 +30,9 @@ def referred(note: str, turn: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn has begun. `accepted_at`: when its question was accepted, in seconds since 1970."""
+    """A turn has begun. `accepted_at`: when its question was accepted, in seconds since 1970. `agent`: the
+    name of the one that is asked.
+    """
 
     at: float
     turn: str
@@ -39,6 +41,7 @@ class TurnStarted:
     thread_ts: str
     text: str
     accepted_at: float | None = None
+    agent: str = DEFAULT_AGENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ class TurnEnded:
     - `continued`: the task was followed after its stream was lost.
     - `fallbacks`: the reason for each change to a plainer way of showing the answer.
     - `masked`: how many secrets were masked in the text of the answer, by kind.
-    - `said`: the agent's own words about its failure, which must not be logged.
+    - `said`: the agent's own words about its failure, which must not be logged. `agent`: its name.
     """
 
     at: float
@@ -169,6 +172,7 @@ class TurnEnded:
     fallbacks: tuple[str, ...] = ()
     masked: Mapping[str, int] = field(default_factory=dict)
     said: str = field(default="", repr=False)
+    agent: str = DEFAULT_AGENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Counts and times for Prometheus. No label names a person, a channel, a thread or a turn."""
+"""Counts and times for Prometheus. No label names a person, a channel, a thread or a turn.
+
+The label `agent` is a name of the settings, never an address.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from ..clock import Clock
+from ..turn.progress import DEFAULT_AGENT
 from . import facts
 from .health import Health, HealthCheck
 
@@ -46,34 +50,37 @@ class _TurnTimes:
 
     def __init__(self, instruments: _Instruments) -> None:
         times = instruments.times
-        self._first_event = times("first_event", "From the question to the agent's first event", _WAITS)
-        self._first_text = times("first_text", "From the question to the first text shown", _WAITS)
+        self._first_event = times(
+            "first_event", "From the question to the agent's first event", _WAITS, "agent"
+        )
+        self._first_text = times("first_text", "From the question to the first text shown", _WAITS, "agent")
         self._lag = times("visible_lag", "Age of the oldest text of a write when it was shown", _WAITS)
-        self._duration = times("turn", "From the question to the end of the turn", _TURNS)
-        self._began: dict[str, float] = {}  # turns, and when they began
+        self._duration = times("turn", "From the question to the end of the turn", _TURNS, "agent")
+        self._began: dict[str, tuple[float, str]] = {}  # turns, when they began, and with which agent
         self._is_unseen: set[str] = set()  # turns that have shown no text yet
 
     def started(self, fact: facts.TurnStarted) -> None:
-        self._began[fact.turn] = fact.at
+        self._began[fact.turn] = fact.at, fact.agent
         self._is_unseen.add(fact.turn)
 
     def heard(self, fact: facts.AgentHeard) -> None:
-        self._first_event.observe(self._age(fact))
+        self._observe(self._first_event, fact)
 
     def shown(self, fact: facts.TextShown) -> None:
         self._lag.observe(max(0.0, fact.at - fact.since))
         if fact.turn in self._is_unseen:
             self._is_unseen.discard(fact.turn)
-            self._first_text.observe(self._age(fact))
+            self._observe(self._first_text, fact)
 
     def ended(self, fact: facts.TurnEnded) -> None:
         if fact.turn in self._began:
-            self._duration.observe(self._age(fact))
+            self._observe(self._duration, fact)
         self._began.pop(fact.turn, None)
         self._is_unseen.discard(fact.turn)
 
-    def _age(self, fact: facts.Fact) -> float:
-        return max(0.0, fact.at - self._began.get(fact.turn, fact.at))
+    def _observe(self, times: Histogram, fact: facts.Fact) -> None:
+        began, agent = self._began.get(fact.turn, (fact.at, DEFAULT_AGENT))
+        times.labels(agent).observe(max(0.0, fact.at - began))
 
 
 class _TurnCounts:
@@ -81,27 +88,29 @@ class _TurnCounts:
 
     def __init__(self, instruments: _Instruments) -> None:
         counter = instruments.counter
-        self._turns = counter("turns", "Turns that ended, by outcome", "outcome")
-        self._answers = counter("answers", "Answers that were to be had")
-        self._whole = counter("answers_whole", "Answers of which the reader has all")
+        self._turns = counter("turns", "Turns that ended, by outcome and agent", "outcome", "agent")
+        self._answers = counter("answers", "Answers that were to be had", "agent")
+        self._whole = counter("answers_whole", "Answers of which the reader has all", "agent")
         self.times = _TurnTimes(instruments)
         self._messages = counter("messages", "Messages that answers took, by surface", "surface")
         self._fallbacks = counter("fallbacks", "Changes to a plainer surface, by reason", "reason")
-        self._continued = counter("continuations", "Turns whose task was followed without its stream")
+        self._continued = counter(
+            "continuations", "Turns whose task was followed without its stream", "agent"
+        )
         self.takeovers = counter("takeovers", "Turns that another process had left")
         self.ignored = counter("ignored_messages", "Messages that the bot left alone")
 
     def ended(self, fact: facts.TurnEnded) -> None:
-        self._turns.labels(fact.outcome).inc()
+        self._turns.labels(fact.outcome, fact.agent).inc()
         self.times.ended(fact)
         if fact.is_whole is not None:
-            self._answers.inc()
-            self._whole.inc(fact.is_whole)
+            self._answers.labels(fact.agent).inc()
+            self._whole.labels(fact.agent).inc(fact.is_whole)
         for message in fact.messages:
             self._messages.labels(message.surface).inc()
         for reason in fact.fallbacks:
             self._fallbacks.labels(reason).inc()
-        self._continued.inc(fact.continued)
+        self._continued.labels(fact.agent).inc(fact.continued)
 
 
 class _CallCounts:

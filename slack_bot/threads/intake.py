@@ -100,10 +100,10 @@ class Intake:
 
     # -- questions
 
-    async def accept(self, question: Question, agent_name: str | None = None) -> bool:
+    async def accept(self, question: Question, agent_name: str | None = None, reason: str = "") -> bool:
         """Store `question` and have its turn begin; False if it was accepted before.
 
-        `agent_name`: of the one that is asked, unless the thread belongs to another one.
+        `agent_name`: of the one that is asked, unless the thread belongs to another one. `reason`: why it is.
 
         Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
         is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
@@ -112,7 +112,7 @@ class Intake:
             return False
         if self._is_closing:
             raise BotError(_CLOSING)
-        task = asyncio.create_task(self._accept(question, agent_name), name=f"accept {question.key}")
+        task = asyncio.create_task(self._accept(question, agent_name, reason), name=f"accept {question.key}")
         self._background.add(task)
         self._arriving.setdefault(question.key, set()).add(task)
         task.add_done_callback(partial(self._has_arrived, question.key))
@@ -123,8 +123,8 @@ class Intake:
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def _accept(self, question: Question, agent_name: str | None) -> bool:
-        turn, is_new = await self._stored(question, agent_name)
+    async def _accept(self, question: Question, agent_name: str | None, reason: str) -> bool:
+        turn, is_new = await self._stored(question, agent_name, reason)
         self.store_trouble.passed()
         if is_new and self._is_closing:  # since the store was asked
             await self._store.withdraw(question.key)
@@ -140,12 +140,15 @@ class Intake:
             await asking
         return is_new
 
-    async def _stored(self, question: Question, agent_name: str | None) -> tuple[TurnRecord, bool]:
+    async def _stored(
+        self, question: Question, agent_name: str | None, reason: str
+    ) -> tuple[TurnRecord, bool]:
         """The turn, and whether it is a new one."""
         is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
             name = await self._thread_agents.pin(question.thread, agent_name)
-            turn = TurnRecord(question, self._clock.wall(), agent=name)
+            why = reason if name == agent_name else ""  # another question of the thread was quicker
+            turn = TurnRecord(question, self._clock.wall(), agent=name, agent_reason=why)
             is_new = await self._store.accept(turn)
             thread = await self._thread_of_message_before(question) if is_new else None
             if thread is not None and await self._may_join(thread, turn):
@@ -211,7 +214,7 @@ class Intake:
         task_id = question.task_id if question.handle else None  # it answers that task's form
         text = turn.reworded or question.text
         again = replace(question, text=text, attempt=attempt, context_id=None, task_id=task_id)
-        return None if await self.accept(again) else ALREADY_ASKED_AGAIN
+        return None if await self.accept(again, turn.agent, turn.agent_reason) else ALREADY_ASKED_AGAIN
 
     # -- messages that change
 

@@ -112,7 +112,9 @@ class Notices:
         """End a turn whose runner could not, by its `writer` or in a message of its own."""
         now, key, writer = self._clock.monotonic(), turn.key, writer or self.writer(turn.question)
         is_whole = None if outcome is Outcome.STOPPED else False
-        ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
+        ended = TurnEnded(
+            now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole, agent=turn.agent
+        )
         self._observer(ended)
         can_retry = note not in _WITHOUT_RETRY and outcome is not Outcome.REFUSED
         note = referred(note, key) if can_retry else note

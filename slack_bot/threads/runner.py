@@ -323,8 +323,13 @@ class TurnRunner:
     async def run(self) -> facts.TurnEnded:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, now = self._sender.question, self._clock.monotonic
-        of_thread = asked.user, asked.thread.channel, asked.thread.ts, asked.text
-        self._observer(facts.TurnStarted(now(), asked.key, *of_thread, self._journal.record.accepted_at))
+        of_thread, record = (
+            (asked.user, asked.thread.channel, asked.thread.ts, asked.text),
+            self._journal.record,
+        )
+        self._observer(
+            facts.TurnStarted(now(), asked.key, *of_thread, record.accepted_at, agent=record.agent)
+        )
         self._begin_answer()
         self._listener.handle_event(TurnBegun())
         self._handle.on_exit(self._give_up_writes_if_stopped)
@@ -458,6 +463,7 @@ class TurnRunner:
             tuple(self._answer.state.surface.fallbacks),
             dict(self._answer.buffer.input.masked),
             "" if end is None else end.said,
+            self._journal.record.agent,
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED

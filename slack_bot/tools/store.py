@@ -38,6 +38,8 @@ _NOTHING = PersonRecords()
 _EXCERPT = 50  # characters of a question
 LIST_TURNS = "slack-bot store turns lists those that are kept"
 """How to find a turn's name."""
+CHOSEN = "chosen"
+"""In the head of a tape of the store: which of several agents was asked, and why."""
 
 
 _GIVEN_AS = {"conversations": "waits"}
@@ -180,6 +182,8 @@ def _turn_rows(turn: TurnRecord, events: int, masks: Redactor) -> Iterator[tuple
     where = f"by {asked.user or '-'} in {asked.thread.channel}, thread {asked.thread.ts}"
     yield "asked", f"{_day(turn.accepted_at)}  {where}"
     yield "question", _flat(asked.text, masks)
+    if turn.agent_reason:
+        yield "agent", f"{turn.agent}: {turn.agent_reason}"
     state = f"{turn.outcome or turn.stage}  {_day(turn.ended_at or _since(turn))}"
     yield "state", f"{state}  {turn.reason}".rstrip()
     yield "task", printable(turn.task_id or "")
@@ -217,7 +221,10 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
         moments += rows.push(moment, moment.event)
     masked = [replace(each, event=masks.value(each.event)) for each in (*moments, *rows.end())]
     end = Moment(masked[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
-    return Tape({"question": masks.text(turn.question.text)}, (*masked, end))
+    head = {"question": masks.text(turn.question.text)}
+    if turn.agent_reason:
+        head[CHOSEN] = f"{turn.agent}: {turn.agent_reason}"
+    return Tape(head, (*masked, end))
 
 
 async def _of_person(store: StoreAdmin, args: argparse.Namespace) -> str:

@@ -10,8 +10,8 @@ class FeedbackRecord:
     """Of one person to one turn. Times are seconds since 1970 (UTC).
 
     `value`: `positive` or `negative`. `task_id`, `context_id`, `trace_id`: of the agent's work, where they
-    are known. `unsent`: the targets that have not got it as it is now. `due`: when they are tried next, None:
-    never again. `tries`: how often that failed.
+    are known. `agent`: the name of the one that answered. `unsent`: the targets that have not got it as it is
+    now. `due`: when they are tried next, None: never again. `tries`: how often that failed.
     """
 
     turn: str
@@ -26,6 +26,7 @@ class FeedbackRecord:
     unsent: tuple[str, ...] = ()
     due: float | None = None
     tries: int = 0
+    agent: str = ""
 
     def to_send(self, targets: tuple[str, ...]) -> "FeedbackRecord":
         """The same, for these targets, at once."""

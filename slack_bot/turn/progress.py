@@ -60,7 +60,8 @@ class TurnRecord:
     posts, and the hash of its secret. `heard`: what the agent has heard of the thread if it has taken the
     question (`quotes`). `extras`: what is in the thread besides the text. `reworded`: what the question's
     message says since it was edited while it was answered. `reason`: why it ended so, in words of ours.
-    `said`: the agent's own on its failure. `agent`: the name of the one that is asked.
+    `said`: the agent's own on its failure. `agent`: the name of the one that is asked. `agent_reason`: why
+    that one was chosen, in words, where the bot has several.
     """
 
     question: Question
@@ -85,6 +86,7 @@ class TurnRecord:
     reason: str = ""
     said: str = ""
     agent: str = DEFAULT_AGENT
+    agent_reason: str = ""
 
     @property
     def key(self) -> str:

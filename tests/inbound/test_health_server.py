@@ -261,7 +261,7 @@ async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             await probe.until_metrics(
-                "running 1.0", "ready 1.0", "connections 2.0", "first_text_seconds_count 1.0"
+                "running 1.0", "ready 1.0", "connections 2.0", 'first_text_seconds_count{agent="default"} 1.0'
             )
             os.kill(os.getpid(), signal.SIGTERM)
             assert await probe.until(lambda checks: checks["running"] != "ok") == 503

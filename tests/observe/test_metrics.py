@@ -64,11 +64,21 @@ async def test_a_plain_answer_moves_what_is_counted_of_turns_and_calls() -> None
         await asyncio.sleep(1)
         assert (now("running"), now("waiting"), now("watched")) == (1, 0, 0)
         await now.bot.idle()
-        assert now("turns_total", outcome="answered") == now("answers_total") == 1
-        assert now("answers_whole_total") == now("messages_total", surface="stream") == 1
-        assert now("first_event_seconds_count") == now("first_text_seconds_count") == 1
-        assert now("turn_seconds_count") == 1 and now("turn_seconds_sum") > 4
-        assert now("first_text_seconds_sum") < now("turn_seconds_sum")
+        assert (
+            now("turns_total", outcome="answered", agent="default")
+            == now("answers_total", agent="default")
+            == 1
+        )
+        assert now("answers_whole_total", agent="default") == now("messages_total", surface="stream") == 1
+        assert (
+            now("first_event_seconds_count", agent="default")
+            == now("first_text_seconds_count", agent="default")
+            == 1
+        )
+        assert (
+            now("turn_seconds_count", agent="default") == 1 and now("turn_seconds_sum", agent="default") > 4
+        )
+        assert now("first_text_seconds_sum", agent="default") < now("turn_seconds_sum", agent="default")
         assert now("visible_lag_seconds_count") >= 1
         assert now("store_accept_seconds_count") == 1 and now("store_failures_total") == 0
         assert now("slack_call_seconds_count", method="chat.startStream") == 1
@@ -84,8 +94,12 @@ async def test_messages_that_are_left_alone_and_turns_that_wait_are_counted() ->
         assert (now("running"), now("waiting")) == (1, 1)
         await now.bot.app.threads.registry.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await now.bot.idle()
-        assert now("turns_total", outcome="stopped") == 1
-        assert now("answers_total") == now("turns_total", outcome="answered") == 1  # a stop is no answer
+        assert now("turns_total", outcome="stopped", agent="default") == 1
+        assert (
+            now("answers_total", agent="default")
+            == now("turns_total", outcome="answered", agent="default")
+            == 1
+        )  # a stop is no answer
 
 
 @on_virtual_time
@@ -96,7 +110,7 @@ async def test_text_that_slack_does_not_take_grows_old_and_the_answer_is_shown_p
         await now.bot.ask("hi")
         await now.bot.idle()
         assert now("slack_faults_total", fault="not_here") == now("fallbacks_total", reason="not_here") == 1
-        assert now("messages_total", surface="edit") == now("answers_whole_total") == 1
+        assert now("messages_total", surface="edit") == now("answers_whole_total", agent="default") == 1
 
 
 @on_virtual_time
@@ -112,7 +126,7 @@ async def test_alert_answers_stand_still_and_rate_limited() -> None:
         await now.bot.idle()
         assert now("oldest_unseen_seconds") == 0
         assert now("visible_lag_seconds_bucket", le="30.0") < now("visible_lag_seconds_count")
-        assert now("answers_whole_total") == 1
+        assert now("answers_whole_total", agent="default") == 1
 
 
 @on_virtual_time
@@ -121,8 +135,10 @@ async def test_alert_agent_fails_and_answers_not_whole() -> None:
     async with measured(cut_after=0) as now:
         await now.bot.ask("hi")
         await now.bot.idle()
-        assert now("turns_total", outcome="lost") == now("answers_total") == 1
-        assert now("answers_whole_total") == 0
+        assert (
+            now("turns_total", outcome="lost", agent="default") == now("answers_total", agent="default") == 1
+        )
+        assert now("answers_whole_total", agent="default") == 0
 
 
 async def test_alert_not_ready() -> None:
@@ -172,10 +188,14 @@ async def test_a_task_that_outlives_its_stream_is_watched_and_counted() -> None:
     async with measured(slow(), cut_after=2) as now:
         await now.bot.ask("hi")
         await now.bot.idle()
-        assert (now("watched"), now("running"), now("turns_total", outcome="watched")) == (1, 0, 1)
+        assert (now("watched"), now("running"), now("turns_total", outcome="watched", agent="default")) == (
+            1,
+            0,
+            1,
+        )
         await asyncio.sleep(3 * 3600)
         await now.bot.idle()
-        assert (now("watched"), now("turns_total", outcome="answered")) == (0, 1)
+        assert (now("watched"), now("turns_total", outcome="answered", agent="default")) == (0, 1)
 
 
 @on_virtual_time
@@ -225,7 +245,9 @@ class FullStore(MemoryStore):
 async def test_a_store_that_fails_is_counted() -> None:
     async with measured(store=FullStore()) as now:
         await now.bot.ask("hi")
-        assert now("store_failures_total") > 0 and now("turns_total", outcome="answered") == 0
+        assert (
+            now("store_failures_total") > 0 and now("turns_total", outcome="answered", agent="default") == 0
+        )
 
 
 @on_virtual_time
@@ -237,7 +259,12 @@ async def test_a_turn_that_another_process_left_is_counted() -> None:
         before.life.end_now()
         async with measured(slow, after=before) as now:
             await now.bot.idle()
-            assert now("takeovers_total") == now("answers_whole_total") == now("continuations_total") == 1
+            assert (
+                now("takeovers_total")
+                == now("answers_whole_total", agent="default")
+                == now("continuations_total", agent="default")
+                == 1
+            )
 
 
 def test_every_alert_reads_metrics_that_are_there_and_a_test_brings_it_about() -> None:

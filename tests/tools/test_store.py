@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -209,8 +210,8 @@ async def answer_one(reading: str, url: str) -> str:
     return await asked(answer(reading, seconds=0.3), url, event_bytes=100_000)
 
 
-async def asked(tape: Tape, url: str, event_bytes: int = 0) -> str:
-    options = {"store.url": url, "event_bytes": event_bytes}
+async def asked(tape: Tape, url: str, **given: Any) -> str:
+    options = {"store.url": url, **given}
     async with bot_on_network(tape, http=True, **options) as (workspace, face, app):
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> how?", now=time.time())
         await face.settle()
@@ -235,6 +236,18 @@ def test_a_turn_becomes_a_tape_and_is_explained(
         explained = capsys.readouterr().out
         assert "how?" in explained
         assert "These words came from the agent." in explained
+
+
+def test_which_of_several_agents_was_asked_and_why_is_shown_and_explained(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text('[agents.ops]\nurl = "http://ops.invalid/"\n')
+    url = "sqlite:///bot.sqlite"
+    key = asyncio.run(asked(answer("Well.", seconds=0.3), url, event_bytes=100_000, config=str(file)))
+    assert main(["store", "show", key]) == 0
+    assert "agent       default: nothing else was said\n" in capsys.readouterr().out
+    assert main(["explain", key]) == 0
+    assert capsys.readouterr().out.startswith("Agent:    default: nothing else was said\nWhole:    yes")
 
 
 def test_a_failed_turn_is_shown_with_what_the_agent_said_of_it(

@@ -124,6 +124,7 @@ def line_of(agent: str, record: TurnRecord, usage: TokenUsage, *, has_text: bool
         "user_team": question.user_team,
         "is_bot": question.asker_is_bot,
         "agent": agent,
+        "agent_reason": record.agent_reason,
         "accepted_at": _time(record.accepted_at),
         "ended_at": _time(ended_at),
         "seconds": round(ended_at - record.accepted_at, 3),

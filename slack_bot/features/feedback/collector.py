@@ -144,4 +144,5 @@ def _record(turn: str, user: str, value: str, now: float, turn_record: TurnRecor
         task_id=turn_record.task_id,
         context_id=turn_record.context_id,
         trace_id=turn_record.trace_id,
+        agent=turn_record.agent,
     )

@@ -49,7 +49,7 @@ def feedback_id(feedback: FeedbackRecord) -> str:
 
 def as_json(feedback: FeedbackRecord) -> dict[str, Any]:
     """The feedback as JSON for the webhook. `at`: seconds since 1970 (UTC)."""
-    names = ("turn", "user", "value", "at", "words", "task_id", "context_id", "trace_id")
+    names = ("turn", "user", "value", "at", "words", "task_id", "context_id", "trace_id", "agent")
     fields = {name: getattr(feedback, name) for name in names}
     return {"id": feedback_id(feedback), **fields, "reasons": list(feedback.reasons)}
 

@@ -3,74 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from slack_bot.http_client import AsyncBaseTransport, Request, Response
-from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
-from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.features.audit.audit_log import AuditLog
+from slack_bot.http_client import Request, Response
+from slack_bot.observe.facts import ToAll
+from slack_bot.observe.metrics import Metrics
+from slack_bot.settings.observe import AuditSettings
+from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.tape.builders import answer
-from slack_bot.testing.virtual_clock import on_virtual_time
-
-FILE = """
-[agents.research]
-url = "http://research.invalid/"
-prefixes = ["r"]
-[agents.ops]
-url = "http://ops.invalid/"
-"""
-
-
-class ByHost(AsyncBaseTransport):
-    """Each agent at its own host; the others go to the bot's default agent."""
-
-    def __init__(self, others: AsyncBaseTransport, agents: Mapping[str, ScriptedAgent]) -> None:
-        self._others = others
-        self._agents = {host: ScriptedTransport(agent) for host, agent in agents.items()}
-
-    async def handle_async_request(self, request: Request) -> Response:
-        transport = self._agents.get(request.url.host, self._others)
-        return await transport.handle_async_request(request)
-
-
-class Town:
-    """A bot with three agents: `default`, which answers "D.", `research` ("R.") and `ops` ("O.")."""
-
-    def __init__(self, bot: BotHarness, agents: Mapping[str, ScriptedAgent]) -> None:
-        self.bot, self.agents = bot, agents
-
-    def asked(self, name: str) -> list[str]:
-        """What this agent was asked, without what was quoted."""
-        agent = self.bot.agent if name == "default" else self.agents[f"{name}.invalid"]
-        return [call.text for call in agent.questions]
-
-
-def of_hosts(names: str = "research ops") -> dict[str, ScriptedAgent]:
-    tapes = [answer("R."), answer("O.")]
-    return {
-        f"{name}.invalid": ScriptedAgent(*[tape] * 9) for name, tape in zip(names.split(), tapes, strict=True)
-    }
-
-
-@asynccontextmanager
-async def town(
-    folder: Path,
-    text: str = FILE,
-    *,
-    agents: dict[str, ScriptedAgent] | None = None,
-    after: BotHarness | None = None,
-    **overrides: Any,
-) -> AsyncIterator[Town]:
-    (file := folder / "slack_bot.toml").write_text(text, encoding="utf-8")
-    hosts = agents or of_hosts()
-    through, tapes = partial(ByHost, agents=hosts), [answer("D.")] * 9
-    async with run_bot(*tapes, through=through, config=str(file), after=after, **overrides) as bot:
-        yield Town(bot, hosts)
+from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
+from tests.features.routing.town import FILE, ByHost, of_hosts, town
+from tests.observe.test_metrics import read
+from tests.store import subjects
 
 
 @on_virtual_time
@@ -301,3 +250,55 @@ async def test_what_an_agent_says_of_itself_calls_nobody_and_is_short(tmp_path: 
         assert "<!channel>" not in call["text"] and "<@U2>" not in call["text"]
         assert "xxx" in call["text"]
         assert max(map(len, call["text"].splitlines())) < 250
+
+
+@on_virtual_time
+async def test_why_an_agent_was_asked_stays_with_its_turn_and_is_in_the_audit(tmp_path: Path) -> None:
+    (lines := tmp_path / "audit").mkdir()
+    audit = AuditLog(AuditSettings(path=str(lines)))
+    text = f'{FILE}[channels.{CHANNEL}]\nagent = "ops"\n'
+    async with town(tmp_path, text, observer=audit) as there:
+        for words in ("research: what is it?", "why?"):
+            root = await there.bot.ask(words)
+            await there.bot.idle()
+        await there.bot.ask("and why?", thread_ts=root)
+        await there.bot.idle()
+    audit.close()
+    (path,) = lines.iterdir()
+    written = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(line["agent"], line["agent_reason"]) for line in written] == [
+        ("research", "it was named"),
+        ("ops", "it is the channel's"),
+        ("ops", "the thread is its"),
+    ]
+
+
+@on_virtual_time
+async def test_what_is_counted_of_turns_is_counted_by_the_name_of_the_agent(tmp_path: Path) -> None:
+    metrics = Metrics(new_clock())
+    async with town(tmp_path, observer=ToAll(metrics)) as there:
+        for words in ("research: what is it?", "why?", "what?"):
+            await there.bot.ask(words)
+            await there.bot.idle()
+    for agent, number in {"research": 1, "default": 2, "ops": 0}.items():
+        assert read(metrics, "turns_total", outcome="answered", agent=agent) == number
+        for name in (
+            "answers_total",
+            "answers_whole_total",
+            "first_text_seconds_count",
+            "turn_seconds_count",
+        ):
+            assert read(metrics, name, agent=agent) == number
+    assert "invalid" not in metrics.scrape()[1].decode()
+
+
+@on_virtual_time
+async def test_feedback_names_the_agent_that_answered(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        seen = there.bot.thread(root)[-1]
+        there.bot.workspace.press("U1", CHANNEL, seen.ts, "feedback", now=there.bot.now, value="positive")
+        await there.bot.deliver()
+        kept = await subjects.change_feedback(there.bot.store, f"T1:{CHANNEL}:{root}", "U1", lambda _: None)
+        assert kept is not None and kept.agent == "research"
