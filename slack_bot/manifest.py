@@ -21,22 +21,26 @@ _READS_BACK = "and what became of a call without an answer cannot be looked up"
 
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """What the settings of channels ask of Slack.
+    """What the settings ask of Slack.
 
     `reads_channels`: threads are followed somewhere, or given to the agent. `gives_emails`: to the agent.
+    `has_agents`: several.
     """
 
     reads_channels: bool = True
     gives_emails: bool = False
+    has_agents: bool = False
 
     @classmethod
-    def by(cls, said: Callable[[str], Collection[Any]], *, knows_people: bool = False) -> Self:
+    def by(
+        cls, said: Callable[[str], Collection[Any]], *, knows_people: bool = False, has_agents: bool = False
+    ) -> Self:
         """`said` gives the values that a setting has in any channel (`ChannelPolicies.values`).
 
         `knows_people`: an agent gets tokens of people, which have their verified addresses.
         """
         reads = set(said("respond")) != {"mention"} or set(said("context")) != {"none"}
-        return cls(reads, knows_people or "email" in said("identity"))
+        return cls(reads, knows_people or "email" in said("identity"), has_agents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,11 @@ PERMISSIONS = (
         "users:read.email",
         "the agent learns no e-mail addresses, which identity = email, signed, exchange or oauth asks for",
         is_wanted=lambda wants: wants.gives_emails,
+    ),
+    Permission(
+        "chat:write.customize",
+        "the answers of all agents stand under the bot's name and picture, with the agent's name below them",
+        is_wanted=lambda wants: wants.has_agents,
     ),
 )
 """In the order of their weight."""

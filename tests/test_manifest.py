@@ -72,6 +72,7 @@ def test_a_feature_that_is_off_wants_nothing() -> None:
     assert scopes(said(respond={"mention"})) == scopes(said(context={"none"})) == scopes(Wants())
     assert scopes(said(respond={"mention", "thread"}, context={"none"})) == scopes(Wants())
     assert scopes(said(identity={"id", "email"})) == scopes(Wants()) | {"users:read.email"}
+    assert scopes(Wants(has_agents=True)) == scopes(Wants()) | {"chat:write.customize"}
     quiet = manifest_of(wanted(said(respond={"mention"}, context={"none"})))
     events = quiet["settings"]["event_subscriptions"]["bot_events"]
     assert events == [

@@ -287,7 +287,7 @@ class Agent:
         self.conversation = _Conversation(settings, self._tokens.bot, self.key)
         self._reachability = Reachability(health or Health(), name, is_for_people=askers is not None)
         self._routes = Routes(settings)
-        self._cards = CardKeeper(
+        self.cards = CardKeeper(
             http,
             self.conversation.auth,
             settings,
@@ -353,7 +353,7 @@ class Agent:
         has begun in a conversation goes on with the card it began with.
         """
         try:
-            card = await self._cards.newest()
+            card = await self.cards.newest()
         except CardUntrusted:
             if (card_before := self.conversation.card) is None:
                 raise
@@ -370,7 +370,7 @@ class Agent:
         if not card.has_extended or self._tokens.people is not None:  # it is for people then
             return card.introduction
         client = self._client(card, self._routes.interfaces(card)[0])
-        return await self._cards.introduction(card, client, self.key)
+        return await self.cards.introduction(card, client, self.key)
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
@@ -424,9 +424,9 @@ class Agent:
     @property
     def can_resubscribe(self) -> bool:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
-        if self._cards.card is None or self._cards.card.streaming is False:
+        if self.cards.card is None or self.cards.card.streaming is False:
             return False
-        return self._routes.interfaces(self._cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
+        return self._routes.interfaces(self.cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
 
     async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
         """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first.
@@ -470,7 +470,7 @@ class Agent:
 
     @property
     def can_push(self) -> bool:
-        return self._cards.card is not None and self._cards.card.push and PUSH not in self.habits
+        return self.cards.card is not None and self.cards.card.push and PUSH not in self.habits
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> bool:
         """Have news of the task posted to `url`, with `token`. False: the agent does not do that.

@@ -59,7 +59,7 @@ class Feed:
         self._agent, self._has_bot = agent, has_bot
         self._now = now
         self._messages: dict[tuple[str, str], dict[str, PageUpdate]] = {}  # by thread, then by ts
-        self._statuses: dict[tuple[str, str], str] = {}
+        self._statuses: dict[tuple[str, str], tuple[str, str]] = {}  # each with whose it is
         self._pressed: dict[tuple[str, str], dict[str, str]] = {}
         self._faults: PageUpdate = {"slack_faults": {}, "cut_after": None, "away": False}
         self._turns: deque[_TurnFacts] = deque(maxlen=_TURNS_KEPT)
@@ -89,8 +89,8 @@ class Feed:
             ],
             "messages": [message for thread in self._messages.values() for message in thread.values()],
             "statuses": [
-                {"channel": channel, "thread_ts": ts, "text": text}
-                for (channel, ts), text in self._statuses.items()
+                {"channel": channel, "thread_ts": ts, "text": text, "name": name}
+                for (channel, ts), (text, name) in self._statuses.items()
             ],
             "facts": sorted(
                 (fact for turn in self._turns for fact in turn.facts), key=lambda fact: fact["n"]
@@ -206,9 +206,11 @@ class Feed:
             self._send({"type": "message", "message": message})
 
     def _send_status(self, key: tuple[str, str], text: str) -> None:
-        if self._statuses.get(key, "") != text:
-            self._statuses[key] = text
-            self._send({"type": "status", "channel": key[0], "thread_ts": key[1], "text": text})
+        name = self._workspace.state.thread(*key).status_look.get("username", "") if text else ""
+        if self._statuses.get(key, ("", "")) != (text, name):
+            self._statuses[key] = text, name
+            place = {"channel": key[0], "thread_ts": key[1]}
+            self._send({"type": "status", **place, "text": text, "name": name})
 
     def _message(self, channel: str, seen: SeenMessage) -> PageUpdate:
         is_stream = seen.state != "posted" and not seen.edited
@@ -217,6 +219,7 @@ class Feed:
             "ts": seen.ts,
             "thread_ts": seen.thread_ts,
             "author": seen.author,
+            "look": dict(seen.look),
             "text": seen.text if is_stream or not seen.blocks else "",  # else the blocks say it
             "blocks": plain(seen.blocks),
             "tasks": plain(seen.tasks),

@@ -40,6 +40,7 @@ class PageOrders:
             "stop": ("channel thread_ts", self._stop),
             "home": ("", self._home),
             "press_home": ("action_id value", self._press_home),
+            "fill_home": ("name", self._fill_home),
             "submit": ("", self._submit),
             "close": ("", self._close),
         }
@@ -105,6 +106,9 @@ class PageOrders:
 
     def _press_home(self, order: Mapping[str, Any]) -> None:
         self._workspace.press_in_home(order["user"], order["action_id"], order["value"], now=self._now)
+
+    def _fill_home(self, order: Mapping[str, Any]) -> None:
+        self._workspace.fill_in_home(order["user"], order["name"], _given(order), now=self._now)
 
     def _submit(self, order: Mapping[str, Any]) -> None:
         """The modal, filled in with `values` by name; Slack's client looks at them first."""

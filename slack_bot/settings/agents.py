@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr, ValidationError
+from pydantic import AfterValidator, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..turn.progress import DEFAULT_AGENT
@@ -37,12 +37,38 @@ _INHERITED = {
     if leaf == "error_text" or field.annotation in (int, float) or leaf.endswith("_intervals")
 }
 _SECTIONS = sections_in(AgentSettings)
+_MOST_NAME = 80  # Slack: characters of a name
+_EMOJI = re.compile(r":[a-z0-9_+'-]+:")
 _HOW = "write [agents.NAME] with url = ... below it"
+
+
+def _shown_name(value: str | None) -> str | None:
+    if value is not None and not (value.strip() and value.isprintable() and len(value) <= _MOST_NAME):
+        raise ValueError(f"should be one line of at most {_MOST_NAME} characters")
+    return value
+
+
+def _emoji(value: str | None) -> str | None:
+    if value is not None and not _EMOJI.fullmatch(value):
+        raise ValueError("should be an emoji by its name, such as :mag:")
+    return value
+
+
+def _picture(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"https://[^/\s@]+/\S*", value):
+        raise ValueError("should be the https address of a picture")
+    return value
 
 
 class AgentEntry(AgentSettings):
     """One agent of several: all that the section `agent` has, and who it is."""
 
+    name: Annotated[str | None, AfterValidator(_shown_name)] = None
+    """The name above its answers in Slack. Unset: that of its card."""
+    icon: Annotated[str | None, AfterValidator(_emoji)] = None
+    """The emoji beside its answers, as `:mag:`. It counts before `icon_url`."""
+    icon_url: Annotated[str | None, AfterValidator(_picture)] = None
+    """The https address of the picture beside its answers. Unset: that of its card."""
     prefixes: Texts = ()
     """Words besides its name that choose it: "r" for `@bot r: ...` and `@bot /r ...`."""
     people: Annotated[Texts, PEOPLE_IDS] = ()
@@ -61,6 +87,10 @@ class RoutingSettings(SettingsSection):
 
     default: str | None = None
     """The name of that agent. Unset: `default`, which is that of A2A_AGENT_URL, or else the first one."""
+    choose: Literal["off", "skills"] = "off"
+    """Before the default one: skills compares the question with the skills on the agents' cards, word by
+    word, and lets the asker choose where two are near.
+    """
 
 
 @dataclass(frozen=True, slots=True)

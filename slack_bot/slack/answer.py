@@ -70,6 +70,7 @@ from .orders import (
     Wake,
 )
 from .turn_calls import TurnCalls
+from .visibility import answerers, shown_to
 
 
 @dataclass(slots=True)
@@ -320,7 +321,6 @@ class SlackAnswer:
         """Features that this workspace was found to lack are not tried. `now`: on the clock."""
         calls = self._calls
         calls.workspace.update(facts)
-        calls.can_stream = calls.can_stream and not calls.workspace.lacks(WorkspaceFeature.STREAMS)
         if calls.workspace.lacks(WorkspaceFeature.FILES):
             self.state.allow_more_messages()
         self.state.choose_surface(now)
@@ -437,6 +437,7 @@ class SlackAnswer:
         yield from CloseStatus()
         text = yield from question_text(form, handle)
         under = forms.form_blocks(form, handle) if handle else []
+        under = shown_to(under, answerers(form, self._calls.question.user, self._calls.face.approvers))
         under.append(blocks.context(FORM_HINT_SIGN_IN))
         posted = yield from delivery.posts.post(text, (), under, "question")
         yield from ReopenStatus(forget=True)

@@ -12,6 +12,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Set
 from copy import copy
+from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -27,10 +28,12 @@ from ..settings.models import SlackSettings
 from ..turn.record import is_direct
 from .download import download
 from .faults import NO_ANSWER, CallFailed, CallOk, CallResult, Fault, fault_of
+from .look import CUSTOMIZE, Look, LookMemory
 from .methods import METHODS, Body, Priority
 from .orders import REPEAT_PAUSES, Messages, backoff
 from .rate_limiter.governor import CallRequest
 from .rate_limiter.local import Permit, RateLimiter
+from .visibility import REFUSED, VisibilityMemory, has_field, without_field
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +76,8 @@ def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | Non
 class SlackTransport:
     """Sends one request to Slack, without a permit, and reports it to `observer` as one of `turn`.
 
-    Never raises for what Slack or the network does. `write_timeout`: as of `SlackApi`.
+    Never raises for what Slack or the network does. `write_timeout`: as of `SlackApi`. `look`: the name and
+    picture of its messages, as far as `looks` knows that Slack shows them.
     """
 
     def __init__(
@@ -82,19 +86,72 @@ class SlackTransport:
         clock: Clock,
         observer: Observer,
         write_timeout: float | None,
+        looks: LookMemory,
+        visibility: VisibilityMemory,
         turn: str = "",
+        look: Look | None = None,
     ) -> None:
         self._client, self._clock, self._observer = client, clock, observer
         self._write_timeout, self._turn = write_timeout, turn
+        self.looks, self._look = looks, look
+        self.visibility = visibility
 
-    def for_turn(self, turn: str) -> SlackTransport:
-        return SlackTransport(self._client, self._clock, self._observer, self._write_timeout, turn)
+    def for_turn(self, turn: str, look: Look | None) -> SlackTransport:
+        return SlackTransport(
+            self._client,
+            self._clock,
+            self._observer,
+            self._write_timeout,
+            self.looks,
+            self.visibility,
+            turn,
+            look,
+        )
 
-    def call(
+    async def call(
         self, method: str, args: Mapping[str, object], *, waited: float, attempt: int
-    ) -> Awaitable[CallResult]:
-        """Call `method` of the Web API. `waited` (seconds for a permit) and `attempt` are only reported."""
-        return self._attempt(method, args, self._send(method, args), waited, attempt)
+    ) -> CallResult:
+        """Call `method` of the Web API. `waited` (seconds for a permit) and `attempt` are only reported.
+
+        Where the app may not write under other names, or Slack does not know buttons that only some people
+        see, the call is made again at once without them.
+        """
+        if self._look is None and "blocks" not in args:
+            return await self._attempt(method, args, self._send(method, args), waited, attempt)
+        once = partial(self._call_once, method, waited=waited, attempt=attempt)
+        if self.visibility.is_refused or not has_field(args):
+            return await once(args)
+        result = await once(args)
+        if not (isinstance(result, CallFailed) and result.error in REFUSED):
+            return result
+        result = await once(without_field(args))
+        if isinstance(result, CallOk):
+            self.visibility.refuse()
+            _log.warning(
+                "Slack does not take buttons that only some people see: everybody sees them, and who may not"
+                " press is told so; not tried until the next start"
+            )
+        return result
+
+    async def _call_once(
+        self, method: str, args: Mapping[str, object], *, waited: float, attempt: int
+    ) -> CallResult:
+        if self.visibility.is_refused:
+            args = without_field(args)
+        if shown := self.looks.args(method, self._look):
+            looked = {**args, **shown}
+            result = await self._attempt(method, looked, self._send(method, looked), waited, attempt)
+            if not (isinstance(result, CallFailed) and result.needed == CUSTOMIZE):
+                return result
+            self.looks.refuse()
+            _log.warning(
+                "answers stand under the bot's name, with the agent's below them, because the Slack app lacks"
+                " the scope %s; not tried until the next start: %s",
+                CUSTOMIZE,
+                ADD_SCOPE,
+                extra={"turn": self._turn or None},
+            )
+        return await self._attempt(method, args, self._send(method, args), waited, attempt)
 
     async def upload(self, url: str, content: bytes) -> CallResult:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
@@ -282,7 +339,9 @@ class SlackApi:
         health: Health | None = None,
         identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None,
     ) -> None:
-        self.transport = SlackTransport(client, clock, observer, write_timeout)
+        self.transport = SlackTransport(
+            client, clock, observer, write_timeout, LookMemory(), VisibilityMemory()
+        )
         self.permits = TurnPermits(rate_limiter, retry_timeout)
         self.observer, self._identity = observer, identity
         self._clock, self._retry_timeout = clock, retry_timeout
@@ -296,9 +355,13 @@ class SlackApi:
         thread_ts: str | None = None,
         priority: Priority | None = None,
         is_sure: Callable[[], bool] = lambda: True,
+        look: Look | None = None,
     ) -> SlackApi:
         api = copy(self)
-        api.transport, api.permits = self.transport.for_turn(turn), self.permits.for_turn(turn, priority)
+        api.transport, api.permits = (
+            self.transport.for_turn(turn, look),
+            self.permits.for_turn(turn, priority),
+        )
         api.is_sure, api.log_fields = is_sure, {"turn": turn or None, "thread_ts": thread_ts}
         return api
 

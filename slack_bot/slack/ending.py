@@ -6,14 +6,15 @@ Then the ending of the first call is tried again; only if that breaks too, the n
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TypeVar
 
 from ..errors import SlackError
 from ..text.ledger import split_into_segments
 from ..text.sanitize import sanitize_slices
-from ..text.words import STOPPED
+from ..text.words import ANOTHER_AGENT_LABEL, ANSWER_OF, STOPPED
+from ..turn.buttons import TurnButton
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome, is_direct
@@ -42,6 +43,7 @@ from .orders import (
     Step,
 )
 from .turn_calls import TurnCalls
+from .visibility import answerers, shown_to
 
 T = TypeVar("T")
 _TITLE = 80  # characters of a session's title; Slack takes 200
@@ -288,7 +290,13 @@ class AnswerEnding:
 
     def _footer(self, ending: Ending) -> Sequence[Block]:
         """None where extras come below the text: it is under those. But a form has its question above."""
-        return [] if ending.extras and ending.form is None else footer_blocks(ending, self._calls.turn)
+        if ending.extras and ending.form is None:
+            return []
+        calls, form = self._calls, ending.form
+        face = calls.face
+        asker, name = calls.question.user, face.name_below(calls.workspace)
+        who = () if form is None else answerers(form, asker, face.approvers)
+        return footer_blocks(ending, calls.turn, FooterRules(name, face.look is not None, asker, who))
 
 
 def question_text(form: Form, handle: str) -> Step[str]:
@@ -307,17 +315,40 @@ def _in_steps(work: Iterable[T]) -> Step[list[T]]:
     return done
 
 
-def footer_blocks(ending: Ending, turn: str) -> list[Block]:
+@dataclass(frozen=True, slots=True)
+class FooterRules:
+    """What a footer depends on besides the ending. `name`: of the agent, where nothing else says it.
+
+    `offers_another`: other agents may be asked the same. `asker`, `answerers`: who may stop or repeat the
+    turn, and who may answer its form; empty: everybody sees these buttons.
+    """
+
+    name: str = ""
+    offers_another: bool = False
+    asker: str = ""
+    answerers: tuple[str, ...] = ()
+
+
+_FOR_ALL = FooterRules()
+
+
+def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> list[Block]:
     """All that is under the last message of a turn."""
-    under = [blocks.sources_block(ending.sources)] if ending.sources else []
+    has_words = ending.outcome.has_completed or ending.form is not None
+    under = [blocks.context(ANSWER_OF.format(rules.name))] if rules.name and has_words else []
+    under += [blocks.sources_block(ending.sources)] if ending.sources else []
     under += [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
-        under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
+        again = blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED)
+        under += shown_to([again], [rules.asker] if rules.asker else [])
     if ending.form is not None:
-        under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
+        controls = forms.form_blocks(ending.form, ending.handle) if ending.handle else []
+        under += shown_to(controls, rules.answerers)
         under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
     if ending.outcome.has_completed:
         under.append(blocks.feedback(turn))
+        if rules.offers_another:
+            under.append(blocks.actions({TurnButton.ANOTHER_AGENT: ANOTHER_AGENT_LABEL}, turn))
         under += [blocks.footer(ending.listens_to)] if ending.listens_to is not None else []
     return under
 

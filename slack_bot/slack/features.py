@@ -23,6 +23,7 @@ class WorkspaceFeature(StrEnum):
     TABLES = "tables"  # Markdown tables are drawn in streams
     SESSIONS = "sessions"  # of agents, with a status
     FILES = "files"  # the bot may upload them
+    NAMES = "names"  # streams show the name of their agent
 
 
 @dataclass(frozen=True, slots=True)

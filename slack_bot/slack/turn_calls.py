@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..turn.record import Question
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, Fault, StreamingRefusalCache
 from .features import WorkspaceFacts, WorkspaceFeature
+from .look import TurnFace
 from .orders import (
     CallSlack,
     Messages,
@@ -29,13 +30,16 @@ UNANSWERED = "unanswered"
 """The error of a start that Slack's event shows to be made, and whose answer stayed away too long."""
 
 
+_OWN_FACE = TurnFace()
+
+
 class TurnCalls:
     """Makes one turn's orders. `now` and `wall` are the clocks as the writer read them last, in seconds;
     `are_writes_given_up`: nothing more of the answer is written (`GiveUpWrites`), but notes and footers are.
 
     `turn`: its key, if that is not the question's. `workspace`: what is known of it, by name; the turn adds
     to that. `session` is what the thread's agent session reads by the turn's streams and statuses (facts:
-    Slack 1.9, 4). `refusals` and `stream_starts` are all turns'.
+    Slack 1.9, 4). `refusals` and `stream_starts` are all turns'. `face`: how readers see its messages.
     """
 
     def __init__(
@@ -46,14 +50,15 @@ class TurnCalls:
         stream_starts: StreamStartTracker,
         *,
         turn: str = "",
-        can_stream: bool = True,
+        face: TurnFace = _OWN_FACE,
     ) -> None:
         self.question, self.settings = question, settings
+        self.face = face
         self.turn = turn or question.key
         self.refusals, self.stream_starts = refusals, stream_starts
         self.now = self._wall_at_zero = 0.0
         self.workspace = WorkspaceFacts(lambda: self.wall, settings.workspace_days)
-        self.session, self.can_stream = "", can_stream and not question.asker_is_bot
+        self.session = ""
         self.are_writes_given_up = False
         self.is_status_latest = True  # no message was begun since the last status
 
@@ -64,6 +69,12 @@ class TurnCalls:
     def set_wall(self, wall: float) -> None:
         """The wall clock reads so `now`."""
         self._wall_at_zero = wall - self.now
+
+    @property
+    def can_stream(self) -> bool:
+        """A stream may be begun, as far as is known of the workspace and of who asks."""
+        is_here = self.face.can_stream and not self.question.asker_is_bot
+        return is_here and not self.workspace.lacks(WorkspaceFeature.STREAMS)
 
     @property
     def channel(self) -> str:

@@ -28,6 +28,7 @@ from .kill import Life, MortalSession, MortalStore, MortalTransport
 from .memory_store import MemoryStore
 from .overrides import with_overrides
 from .slack.in_process import SlackSession
+from .slack.rules import SHIPPED, AppManifest
 from .slack.server import SlackServer
 from .slack.workspace import (
     APP_TOKEN,
@@ -218,9 +219,11 @@ class BotHarness:
 
 
 def _new_workspace(
-    rules: WorkspaceRules | None = None, faults: Mapping[str, Sequence[str | None]] | None = None
+    rules: WorkspaceRules | None = None,
+    faults: Mapping[str, Sequence[str | None]] | None = None,
+    manifest: AppManifest = SHIPPED,
 ) -> Workspace:
-    workspace = Workspace(rules=rules or WorkspaceRules.real(), faults=faults)
+    workspace = Workspace(rules=rules or WorkspaceRules.real(), manifest=manifest, faults=faults)
     workspace.add_channel(CHANNEL).members.update(workspace.add_user(user).id for user in ("U1", "U2"))
     return workspace
 
@@ -232,6 +235,7 @@ async def run_bot(
     faults: Mapping[str, Sequence[str | None]] | None = None,
     cut_after: int | None = None,
     rules: WorkspaceRules | None = None,
+    manifest: AppManifest = SHIPPED,
     through: Callable[[AsyncBaseTransport], AsyncBaseTransport] = lambda inner: inner,
     observer: Observer = lambda fact: None,
     after: BotHarness | None = None,
@@ -239,13 +243,13 @@ async def run_bot(
 ) -> AsyncIterator[BotHarness]:
     """A bot on virtual time whose agent answers the n-th question with the n-th tape.
 
-    `rules`: Slack's limits; None: all of them. `faults`: as in `FaultScript`. `cut_after`: as for `Playback`.
-    `through` wraps the transport between the bot and its agent. `observer` gets each fact, after the harness
-    has kept it. `after`: the same bot's process before, which is gone: what it left is taken over.
-    `overrides` are settings by leaf name.
+    `rules`: Slack's limits; None: all of them. `manifest`: the app's, all of it granted. `faults`: as in
+    `FaultScript`. `cut_after`: as for `Playback`. `through` wraps the transport between the bot and its
+    agent. `observer` gets each fact, after the harness has kept it. `after`: the same bot's process before,
+    which is gone: what it left is taken over. `overrides` are settings by leaf name.
     """
     clock, facts, life = virtual_clock.new_clock(), list[Fact](), Life()
-    workspace = after.workspace if after else _new_workspace(rules, faults)
+    workspace = after.workspace if after else _new_workspace(rules, faults, manifest)
     tapes = tapes or (answer("Hello."),)
     agent = after.agent if after else ScriptedAgent(*tapes, cut_after=cut_after)
     store, settings = (after.store if after else store) or MemoryStore(), bot_settings(overrides)

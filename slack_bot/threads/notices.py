@@ -13,6 +13,7 @@ from ..slack.api import SlackApi
 from ..slack.blocks import Args, actions, markdown
 from ..slack.faults import CallOk, StreamingRefusalCache
 from ..slack.forms import notice_view
+from ..slack.look import Look, TurnFace
 from ..slack.methods import Priority
 from ..slack.model import Ending
 from ..slack.status import QueuedReaction
@@ -61,13 +62,16 @@ class Notices:
         shown: Sequence[MessageRecord],
         secrets: tuple[str, ...],
         who_listens: WhoListens,
+        look: Look | None = None,
     ) -> Writer:
         """Writes the answer of a turn whose thread this process has, as long as its lease is sure. `shown`:
         what another process wrote of it. `secrets` must never be shown. `who_listens`: who can go on in the
-        thread without a mention.
+        thread without a mention. `look`: the agent's, if it has one of its own.
         """
-        calls = self._calls(question)
-        api = self._api.for_turn(question.key, question.thread.ts, is_sure=lambda: self._store.is_sure)
+        calls = self._calls(question, look=look)
+        api = self._api.for_turn(
+            question.key, question.thread.ts, is_sure=lambda: self._store.is_sure, look=look
+        )
         return Writer(calls, api, self._clock, shown, secrets, who_listens)
 
     def writer(self, question: Question, turn: str = "", priority: Priority | None = None) -> Writer:
@@ -77,17 +81,18 @@ class Notices:
         api = self._api.for_turn(turn or question.key, question.thread.ts, priority)
         return Writer(self._calls(question, turn), api, self._clock)
 
-    def _calls(self, question: Question, turn: str = "") -> TurnCalls:
+    def _calls(self, question: Question, turn: str = "", look: Look | None = None) -> TurnCalls:
         channel = question.thread.channel
         # a stream grows for its asker only (facts: Slack 1)
-        can_stream = is_direct(channel) or self._policies.of(channel).audience != "everyone"
+        policy = self._policies.of(channel)
+        can_stream = is_direct(channel) or policy.audience != "everyone"
         return TurnCalls(
             question,
             self._settings,
             self._streaming_refusals,
             self._stream_starts,
             turn=turn,
-            can_stream=can_stream,
+            face=TurnFace(look, self._api.transport.looks, policy.approvers, can_stream),
         )
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:

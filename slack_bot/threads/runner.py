@@ -323,13 +323,7 @@ class TurnRunner:
     async def run(self) -> facts.TurnEnded:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, now = self._sender.question, self._clock.monotonic
-        of_thread, record = (
-            (asked.user, asked.thread.channel, asked.thread.ts, asked.text),
-            self._journal.record,
-        )
-        self._observer(
-            facts.TurnStarted(now(), asked.key, *of_thread, record.accepted_at, agent=record.agent)
-        )
+        self._observer(self._started(asked))
         self._begin_answer()
         self._listener.handle_event(TurnBegun())
         self._handle.on_exit(self._give_up_writes_if_stopped)
@@ -364,6 +358,19 @@ class TurnRunner:
         if ended.outcome is Outcome.GONE and self._journal.record.watched_at is not None:
             await self._writer.carry_out(self._answer.delivery.posts.tell_asker(THREAD_GONE))
         return ended
+
+    def _started(self, question: Question) -> facts.TurnStarted:
+        thread, record = question.thread, self._journal.record
+        return facts.TurnStarted(
+            at=self._clock.monotonic(),
+            turn=question.key,
+            user=question.user,
+            channel=thread.channel,
+            thread_ts=thread.ts,
+            text=question.text,
+            accepted_at=record.accepted_at,
+            agent=record.agent,
+        )
 
     def _begin_answer(self) -> None:
         journal, settings = self._journal, self._settings

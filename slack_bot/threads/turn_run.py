@@ -32,6 +32,7 @@ from .background import TaskSet
 from .commands import TurnResult
 from .follow import FollowedThreads
 from .journal import Journal, TurnJournal
+from .looks import look_of
 from .notices import Notices
 from .ports import FormAnswers, NewsOffers, PersonalSignIn, QuestionContext
 from .runner import TurnRunner
@@ -171,6 +172,7 @@ class TurnRun:
             turn.messages,
             (*turn_parts.secrets, *turn_parts.agents.secrets),
             who_listens,
+            look_of(turn_parts.agents, turn.agent),
         )
         self._handle = TurnHandle()
         self._journal: TurnJournal | None = None

@@ -21,7 +21,9 @@ def main(args: argparse.Namespace) -> int:
     """Print it, the link that makes an app of it, or why each scope is wanted. Raises SettingsError."""
     settings = load()
     policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-    permissions = wanted(Wants.by(policies.values, knows_people=read_agents(settings).knows_people))
+    agents = read_agents(settings)
+    wants = Wants.by(policies.values, knows_people=agents.knows_people, has_agents=agents.are_listed)
+    permissions = wanted(wants)
     manifest = manifest_of(permissions, name=_name(args.app_name), public_url=_https(args.http))
     if args.why:
         table = Table("scope", "", "events", "without it", box=None, pad_edge=False)

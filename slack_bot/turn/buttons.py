@@ -4,7 +4,9 @@ from enum import StrEnum
 
 
 class TurnButton(StrEnum):
-    """action_ids. The value is the key of the turn; of FEEDBACK `positive|` or `negative|` and the key."""
+    """action_ids. The value is the key of the turn; of FEEDBACK `positive|` or `negative|` and the key; of
+    CHOOSE_AGENT the name of the agent, `|` and the key of the question.
+    """
 
     FEEDBACK = "feedback"
     RETRY = "retry"
@@ -12,9 +14,17 @@ class TurnButton(StrEnum):
     STOP_LISTENING = "stop_listening"
     DROP = "drop"
     STOP_IN_HOME = "stop_in_home"
+    DIRECT_AGENT = "direct_agent"
+    CHOOSE_AGENT = "choose_agent"
+    ANOTHER_AGENT = "another_agent"
 
 
 FEEDBACK_MODAL = "feedback_why"
 """callback_id of the modal that asks why; its private_metadata is the key of the turn."""
+ANOTHER_MODAL = "another_agent_asked"
+"""callback_id of the modal that asks another agent; its private_metadata is a handle, `|` and the turn's key.
+"""
+AGENT = "agent"
+"""block_id, and action_id, of the select in it."""
 REASONS, WORDS, AGAIN = "reasons", "words", "again"
 """block_ids, and action_ids, of its inputs."""

@@ -10,8 +10,8 @@ so that each order passes the frames of its step once more. A fourth one raised 
 walks: what the assembler of an answer and the parser did alone is done by parts with a file each (`agents/`).
 A chunk makes as many calls as before. A fifth one raised the walks of a mention, a press and a takeover: a
 bot may have several agents, so which one a thread has is asked on the way. A sixth one raised the same walks:
-whether the asker may ask this agent here is asked before each question. A seventh one raised them a little:
-sign-ins are one feature more with which a bot is built, and two collections more that a store looks through.
+whether the asker may ask this agent here is asked before each question. A seventh one raised them once more:
+an answer has the name of its agent, and its buttons have the people who may use them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.house import shape, walks
 
 SHAPE = {
     "classes that do too much": 4,
-    "attributes set from outside": 102,
-    "splats into constructors": 20,
+    "attributes set from outside": 101,
+    "splats into constructors": 19,
     "conditional callees": 1,
     "assignments to three or more": 167,
     "parameter names with five or more types": 29,
@@ -35,12 +35,12 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 95, "rooms": 10, "moves between files": 314, "moves between rooms": 105, "climbs": 11,
+        "files": 96, "rooms": 10, "moves between files": 317, "moves between rooms": 107, "climbs": 11,
     },
     "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
-    "press": {"files": 87, "rooms": 10, "moves between files": 265, "moves between rooms": 78, "climbs": 11},
+    "press": {"files": 88, "rooms": 10, "moves between files": 267, "moves between rooms": 78, "climbs": 11},
     "takeover": {
-        "files": 133, "rooms": 11, "moves between files": 2548, "moves between rooms": 441, "climbs": 91,
+        "files": 134, "rooms": 11, "moves between files": 2557, "moves between rooms": 443, "climbs": 91,
     },
 }  # fmt: skip
 

@@ -130,6 +130,19 @@ async def test_the_home_tab_is_opened_and_its_buttons_pressed(scene: Scene) -> N
     assert (action["action_id"], action["value"]) == ("stop", "7")
 
 
+async def test_a_select_of_the_home_tab_is_told_at_once(scene: Scene) -> None:
+    options = [{"text": {"type": "plain_text", "text": name}, "value": name[0]} for name in ("Red", "Blue")]
+    select = {"type": "static_select", "action_id": "colour", "options": options}
+    scene.call(
+        "views.publish",
+        user_id="U0MAYA",
+        view={"type": "home", "blocks": [{"type": "actions", "elements": [select]}]},
+    )
+    await scene.take("fill_home", name="colour", given="Blue")
+    (action,) = scene.sent()[-1]["actions"]
+    assert (action["action_id"], action["selected_option"]["value"]) == ("colour", "B")
+
+
 async def test_the_agent_is_away_until_the_question_is_asked_again(scene: Scene) -> None:
     button = {"type": "button", "action_id": "retry", "text": WORDS, "value": "1"}
     blocks = [{"type": "actions", "elements": [button]}]

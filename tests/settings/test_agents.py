@@ -117,7 +117,7 @@ def test_a_secret_is_a_variable_of_its_agent_alone_and_is_masked(tmp_path: Path)
             ["agents.ops.prefixes: 'a b' cannot be one: write a word of its own"],
         ),
         (f'{TWO}[routing]\ndefault = "x"', ["routing.default is 'x': should be one of research, ops"]),
-        (f"{TWO}[routing]\nfoo = 1", ["routing.foo is not a setting; they are default"]),
+        (f"{TWO}[routing]\nfoo = 1", ["routing.foo is not a setting; they are default, choose"]),
         (
             f'{TWO}[channel]\nagent = "reserch"',
             ["channel.agent is 'reserch', which is no agent; did you mean research?"],

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from slack_bot.settings.models import StreamSettings
 from slack_bot.slack.answer import SlackAnswer
 from slack_bot.slack.faults import CallFailed, CallOk, CallResult, Fault, StreamingRefusalCache
+from slack_bot.slack.look import TurnFace
 from slack_bot.slack.orders import (
     CallSlack,
     GiveUpWrites,
@@ -63,7 +64,7 @@ class PureAnswer:
             StreamSettings(**settings),
             StreamingRefusalCache(),
             StreamStartTracker(_never),
-            can_stream=can_stream,
+            face=TurnFace(can_stream=can_stream),
         )
         self.calls.now = ZERO
         self.answer = SlackAnswer(self.calls, shown)

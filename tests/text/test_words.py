@@ -71,6 +71,8 @@ EXCEPTIONS = {
     "more steps": "the id of a card",
     "feedback": "what `store show` calls a collection",
     "the agent chosen for direct messages": "what `store show` calls a collection",
+    "questions that wait for a choice of their agent": "what `store show` calls a collection",
+    "questions that were given to another agent": "what `store show` calls a collection",
     "secret of the settings": "what is counted",
     "The agent refused the bot's login when it was last asked; see the log.": "the problem of a probe",
     "The bot is ending and takes no more questions.": "an error: who calls `accept` decides what is said",
@@ -222,3 +224,16 @@ def test_elsewhere_sentences_are_found_and_what_goes_to_readers_by_its_name() ->
         '_WHY = "is not JSON"; _SAFE = {-32001: "gone"}; _GONE = "The agent is gone."; _END = "Stopped."'
     )
     assert [*texts_for_readers("agents/new.py", module)] == ["gone", "The agent is gone.", "Stopped."]
+
+
+def test_no_name_is_given_twice() -> None:
+    """The second one would count, in the place of the first one too."""
+    tree = syntax_tree(Path(words.__file__))
+    names = [
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    assert {name for name in names if names.count(name) > 1} == set()

@@ -35,12 +35,27 @@ def test_it_fits_the_file_of_the_channels(
     assert "channels:history" in capsys.readouterr().out
 
 
+def test_several_agents_ask_for_names_of_their_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text('[agents.ops]\nurl = "https://ops.example/"\n', "utf-8")
+    monkeypatch.setenv("SLACK_BOT_CONFIG", str(file))
+    assert main(["manifest"]) == 0
+    scopes = json.loads(capsys.readouterr().out)["oauth_config"]["scopes"]
+    assert "chat:write.customize" in scopes["bot_optional"]
+    assert main(["manifest", "--why"]) == 0
+    assert "chat:write.customize" in capsys.readouterr().out
+
+
 def test_each_scope_stands_in_the_table_with_its_events(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["manifest", "--why"]) == 0
     printed = capsys.readouterr().out
     for each in wanted():
         assert each.scope in printed and all(event in printed for event in each.events)
-    assert {each.scope for each in PERMISSIONS} - {each.scope for each in wanted()} == {"users:read.email"}
+    assert {each.scope for each in PERMISSIONS} - {each.scope for each in wanted()} == {
+        "users:read.email",
+        "chat:write.customize",
+    }
 
 
 def test_the_link_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ const model = new Model();
 const view = { me: "", place: "", tab: "messages", thread: null, known: false };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
-const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), bot: () => model.bot.user_id, act, deeds,
+const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), authorOf: (message) => model.authorOf(message), bot: () => model.bot.user_id, me: () => view.me, act, deeds,
   fill: (message, name, given) => send({ type: "fill", channel: message.channel, ts: message.ts, name, given }),
   open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
@@ -82,8 +82,8 @@ const HANDLERS = {
     if (view.thread?.ts === ts && model.repliesTo(channel, ts).length === 0) leaveThread();
     change("places", "room", "thread");
   },
-  status({ channel, thread_ts, text }) {
-    model.statuses.set(threadKey(channel, thread_ts), text);
+  status({ channel, thread_ts, text, name }) {
+    model.statuses.set(threadKey(channel, thread_ts), { text, name });
     recount(channel, thread_ts);
     change("typing");
   },
@@ -148,7 +148,7 @@ const DRAWERS = {
   people() { sidebar.showPeople(view.me); change("places"); },
   room: showRoom,
   places() { if (roomIsSeen()) model.seen(view.me, view.place); sidebar.showPlaces(view.me, view.place); },
-  home() { if (!$("home").hidden) showHome($("home"), model, view.me, (element, value) => send({ type: "press_home", action_id: element.action_id, value })); },
+  home() { if (!$("home").hidden) showHome($("home"), model, view.me, (element, value) => send({ type: "press_home", action_id: element.action_id, value }), (element, given) => send({ type: "fill_home", name: element.action_id, given })); },
   thread() { showThread(); change("typing", "prompts"); },
   prompts: showPrompts,
   typing: showTyping,
@@ -375,8 +375,8 @@ function showWayBack() {
 
 function showTyping() {
   const open = view.thread;
-  const status = open ? model.statuses.get(threadKey(open.channel, open.ts)) ?? "" : "";
-  const text = status ? `${model.bot.name} ${status}` : "";
+  const status = open ? model.statuses.get(threadKey(open.channel, open.ts)) : null;
+  const text = status?.text ? `${status.name || model.bot.name} ${status.text}` : "";
   if ($("status").textContent !== text) $("status").textContent = text;
   $("status").classList.toggle("busy", Boolean(text));
   composers.reply.busy(Boolean(open && model.runningIn(open.channel, open.ts)));

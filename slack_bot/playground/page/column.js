@@ -55,7 +55,7 @@ export class Column {
     for (const node of this.box.querySelectorAll(".message")) {
       const day = dayOf(node.dataset.ts);
       if (day !== before) node.before(h("h3", { class: "day", text: day }));
-      const isNext = (this.replies || last !== first) && last?.dataset.author === node.dataset.author && day === before && node.dataset.ts - last.dataset.ts < TOGETHER;
+      const isNext = (this.replies || last !== first) && last?.dataset.author === node.dataset.author && last.dataset.by === node.dataset.by && day === before && node.dataset.ts - last.dataset.ts < TOGETHER;
       node.classList.toggle("follows", isNext && !/private|gone/.test(`${last.className} ${node.className}`));
       [before, last] = [day, node];
     }

@@ -8,6 +8,7 @@ import { confirmed } from "./confirm.js";
  * `on.fill(block, element, given)`: text, an option's label, several labels, or null.
  */
 export function elementNode(element, block, on) {
+  if (on.me && element.visible_to_user_ids && !element.visible_to_user_ids.includes(on.me)) return null; // as in Slack
   return MAKERS[element.type]?.(element, block, on) ?? null;
 }
 

@@ -29,12 +29,12 @@ export class MessageView {
     this.blocks = h("div", { class: "blocks" });
     this.files = h("ul", { class: "files", "aria-label": "Files" });
     this.reactions = h("ul", { class: "reactions", "aria-label": "Reactions" });
-    this.threadLine = inThread ? null : new ThreadLine(world.person, () => world.open(this.message));
-    const author = world.person(message.author);
+    this.threadLine = inThread ? null : new ThreadLine(world.authorOf, () => world.open(this.message));
+    const author = world.authorOf(message);
     this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) });
     this.edited = h("span", { class: "edited", text: " (edited)" });
     this.deeds = h("div", { class: "hover", role: "toolbar", "aria-label": "Message actions" });
-    this.node = h("article", { class: "message", tabindex: "-1", data: { ts: message.ts, author: message.author } },
+    this.node = h("article", { class: "message", tabindex: "-1", data: { ts: message.ts, author: message.author, by: author.name } },
       faceNode(author),
       h("div", { class: "said" },
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
@@ -56,12 +56,12 @@ export class MessageView {
     if (!before) this.unfold = foldLong(this.body, `${message.channel} ${message.ts}`);
     if (message.state === "streaming" || (before && before.text !== message.text)) this.unfold();
     this.plan.update(message);
-    const blocks = JSON.stringify([message.blocks, message.pressed]);
+    const blocks = JSON.stringify([message.blocks, message.pressed, this.world.me()]);
     if (blocks !== this.shownBlocks) {
       this.shownBlocks = blocks;
       const controls = () => [...this.blocks.querySelectorAll("button, input, select, textarea")];
       const held = controls().indexOf(document.activeElement);
-      const on = { names: this.world.names, channels: this.world.channels, used: message.pressed, given: this.given, act: (...what) => this.world.act(this.message, ...what),
+      const on = { names: this.world.names, channels: this.world.channels, me: this.world.me(), used: message.pressed, given: this.given, act: (...what) => this.world.act(this.message, ...what),
         fill: (block, element, given) => { const name = nameOf(block, element); this.given[name] = given; this.world.fill(this.message, name, given); } };
       this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, on)).filter(Boolean));
       if (held >= 0) this.keepFocus(controls()[held]);

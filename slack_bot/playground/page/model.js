@@ -25,7 +25,7 @@ export class Model {
     this.people = Object.fromEntries(all.people.map((one) => [one.id, one]));
     this.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [bot.user_id]: bot.name };
     this.messages = new Map();
-    this.statuses = new Map(all.statuses.map((one) => [threadKey(one.channel, one.thread_ts), one.text]));
+    this.statuses = new Map(all.statuses.map((one) => [threadKey(one.channel, one.thread_ts), one]));
     this.prompts = new Map(all.prompts.map((one) => [threadKey(one.channel, one.thread_ts), one.prompts]));
     this.stories = new Map();
     for (const message of all.messages) this.keep(message);
@@ -64,6 +64,15 @@ export class Model {
     return { name, letter: name.slice(0, 1).toUpperCase(), tone: one?.virtual ? "virtual" : Math.max(0, Object.keys(this.people).indexOf(id)) % TONES, app: false };
   }
 
+  /** Who a message is by: its author, with the name and the picture that the app gave, where it gave any. */
+  authorOf(message) {
+    const { username, icon_emoji: emoji, icon_url: url } = message.look ?? {};
+    const author = this.person(message.author);
+    if (!username && !emoji && !url) return author;
+    const name = username || author.name;
+    return { ...author, name, letter: name.slice(0, 1).toUpperCase(), emoji: emoji?.replaceAll(":", "") ?? "", looked: Boolean(username) };
+  }
+
   channel(id) { return this.channels.find((one) => one.id === id); }
   isDm(id) { return this.channel(id)?.kind === "im"; }
   placesOf(me) { return this.channels.filter((one) => one.kind !== "im" || one.members.includes(me)); }
@@ -92,7 +101,7 @@ export class Model {
 
   /** No facts come of a bot that is another process: what Slack shows tells that it works. */
   looksBusy(channel, ts) {
-    return Boolean(this.statuses.get(threadKey(channel, ts)))
+    return Boolean(this.statuses.get(threadKey(channel, ts))?.text)
       || [...this.messagesOf(channel).values()].some((one) => rootOf(one) === ts && one.state === "streaming");
   }
 

@@ -14,17 +14,17 @@ export function showTabs(box, chosen, choose) {
     h("button", { type: "button", role: "tab", "aria-selected": String(chosen === name), data: { tab: name }, on: { click: () => choose(name) } }, title)));
 }
 
-/** The Home tab as the bot published it for `me`; `press(element, value)` for its buttons. */
-export function showHome(box, model, me, press) {
+/** The Home tab as the bot published it for `me`; `press(element, value)` for its buttons, `fill(element, given)` for its selects. */
+export function showHome(box, model, me, press, fill) {
   const blocks = model.homes[me]?.blocks, key = JSON.stringify([me, blocks, model.names]);
   if (drawn.get(box) === key) return;
   if (box.matches(":active")) { // a button that is drawn anew while it is pressed would be no click
-    if (!held.has(box)) addEventListener("pointerup", () => setTimeout(() => { held.delete(box); showHome(box, model, me, press); }), { once: true });
+    if (!held.has(box)) addEventListener("pointerup", () => setTimeout(() => { held.delete(box); showHome(box, model, me, press, fill); }), { once: true });
     held.add(box);
     return;
   }
   drawn.set(box, key);
-  const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => press(element, value), fill: () => {} };
+  const on = { names: model.names, channels: model.channelNames, me, act: (block, element, value) => press(element, value), fill: (block, element, given) => fill(element, given) };
   const hasFocus = box.contains(document.activeElement) && document.activeElement !== box;
   box.replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
     : h("p", { class: "nothing dim", text: "The bot has published nothing here yet." }));

@@ -8,23 +8,24 @@ const MOST_FACES = 5;
 const DAY = 86400; // seconds
 
 export class ThreadLine {
-  /** `person(id)` is {letter, tone, app} of somebody; `open()` shows the thread. */
-  constructor(person, open) {
-    this.person = person;
+  /** `authorOf(message)` is {name, letter, tone, app} of who wrote it; `open()` shows the thread. */
+  constructor(authorOf, open) {
+    this.authorOf = authorOf;
     this.node = h("button", { type: "button", class: "replies", hidden: true, on: { click: open } });
   }
 
   /** `replies` are messages; `isLive`: an answer is being written. */
   show(replies, isLive) {
     const sorted = [...replies].sort((one, two) => one.ts - two.ts);
-    const authors = [...new Set(sorted.map((one) => one.author))].slice(0, MOST_FACES);
+    const faces = sorted.map((one) => this.authorOf(one));
+    const authors = faces.filter((one, at) => faces.findIndex((other) => other.name === one.name) === at).slice(0, MOST_FACES);
     const last = sorted.at(-1)?.ts;
-    const key = JSON.stringify([authors.map(this.person), replies.length, last && lastReply(last), isLive]);
+    const key = JSON.stringify([authors, replies.length, last && lastReply(last), isLive]);
     if (key === this.shown) return;
     this.shown = key;
     this.node.hidden = replies.length === 0 && !isLive;
     this.node.replaceChildren(
-      h("span", { class: "faces", "aria-hidden": "true" }, ...authors.map((id) => faceNode(this.person(id), true))),
+      h("span", { class: "faces", "aria-hidden": "true" }, ...authors.map((one) => faceNode(one, true))),
       replies.length ? h("span", { class: "count", text: counted(replies.length) }) : "",
       h("span", { class: "last" }, isLive ? h("span", { class: "pulse" }) : "", h("span", { text: isLive ? "answering…" : lastReply(last) })),
       h("span", { class: "view", "aria-hidden": "true" }, "View thread", icon("ahead")));

@@ -32,6 +32,8 @@ def check(
         raise Refused("invalid_blocks", str(bad)) from None
     if too_much := data_blocks.check_message(blocks):
         raise Refused("invalid_blocks", too_much)
+    if not state.rules.hides_buttons and any(_FOR_SOME in control for _, control in controls(blocks)):
+        raise Refused("invalid_blocks", f"invalid additional property: {_FOR_SOME}")
     total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
     if total > state.rules.call_chars:
         raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
@@ -229,6 +231,7 @@ _VALUES: Mapping[str, Check] = {
     "feedback": _check_feedback_button,
     "style": partial(_check_choice, ("primary", "danger")),
     "icon": partial(_check_choice, ("trash",)),
+    "people": partial(_check_items, 1, 1_000, partial(_check_string, 1, 255)),
     "status": partial(_check_choice, ("pending", "in_progress", "complete", "error")),
     "cards": partial(_check_items, 0, 50, partial(_check_object, ("task_card",))),
     "parts": partial(_check_items, 0, 10_000, _check_rich_part),
@@ -247,7 +250,8 @@ _VALUES: Mapping[str, Check] = {
 _TYPES = {
     "actions": "elements!:controls block_id:id",
     "blocks": "blocks!:blocks",
-    "button": "text!:label action_id!:action value:value url style:style confirm accessibility_label",
+    "button": "text!:label action_id!:action value:value url style:style confirm accessibility_label"
+    " visible_to_user_ids:people",
     "checkboxes": "action_id:action options!:few initial_options:few confirm focus_on_load",
     "context": "elements!:notes block_id:id",
     "context_actions": "elements!:context_controls block_id:id",
@@ -257,7 +261,7 @@ _TYPES = {
     "divider": "block_id:id",
     "feedback_buttons": "action_id!:action positive_button!:feedback negative_button!:feedback",
     "header": "text!:heading block_id:id level",
-    "icon_button": "icon!:icon text!:label action_id!:action value:value visible_to_user_ids"
+    "icon_button": "icon!:icon text!:label action_id!:action value:value visible_to_user_ids:people"
     " accessibility_label confirm",
     "image": "image_url:address slack_file alt_text! title block_id:id",
     "input": "label!:question element!:input block_id:id hint:question optional dispatch_action",
@@ -302,11 +306,29 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
 
 # ---- what a person reads and presses
 
+_FOR_SOME = "visible_to_user_ids"
 _INTERACTIVE = {"button", "feedback_buttons", "icon_button"}
 _INPUTS = {"plain_text_input", "number_input", *_PICKERS}
 _JOINTS = {"rich_text": "\n", "rich_text_list": "\n", "context": " ", "actions": " ", "context_actions": " "}
 _DATA = {"data_table", "data_visualization", "table"}
 _BODY = {"markdown", "section", "header", "rich_text"} | _DATA
+
+
+def as_seen(blocks: list[Json], viewer: str) -> list[Json]:
+    """`blocks` without the buttons that `viewer` does not see."""
+    seen = []
+    for block in blocks:
+        elements = [each for each in block.get("elements") or () if _is_seen(each, viewer)]
+        if "elements" not in block or len(elements) == len(block["elements"]):
+            seen.append(block)
+        elif elements:
+            seen.append({**block, "elements": elements})
+    return seen
+
+
+def _is_seen(element: Any, viewer: str) -> bool:
+    users = element.get(_FOR_SOME) if isinstance(element, dict) else None
+    return users is None or viewer in users
 
 
 def take_cards(message: StoredMessage) -> None:

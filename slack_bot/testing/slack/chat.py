@@ -37,6 +37,7 @@ def _written(state: WorkspaceState, channel: Channel, args: Json, body: str | No
     body = _body(state, args) if body is None else body
     sent = state.new_message(channel, args.get("thread_ts"))
     sent.body, sent.blocks, sent.is_markdown = body, blockkit.kept(state, args), "markdown_text" in args
+    sent.look = state.look_of(args)
     sent.is_broadcast = bool(args.get("reply_broadcast")) and sent.thread_ts is not None
     return sent
 

@@ -183,6 +183,7 @@ def _set_status(state: WorkspaceState, args: Json) -> Json:
         thread.status_rows.append(status)
     else:
         thread.status, thread.status_at = status, state.now
+        thread.status_look = state.look_of(args)
     state.changed(channel, root)
     payloads.session(state, channel, root, "processing" if status else "active")
     return {}

@@ -47,6 +47,7 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         "text": _text(message),
         "blocks": _blocks(state, message),
     }
+    shown |= _look(message)
     if message.client_msg_id:
         shown["client_msg_id"] = message.client_msg_id
     author = state.people.get(message.author)
@@ -70,6 +71,13 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
     if with_metadata and message.metadata is not None:
         shown["metadata"] = message.metadata
     return shown
+
+
+def _look(message: StoredMessage) -> Json:
+    """The name and the picture that the app gave, as Slack tells of them."""
+    name, emoji, url = (message.look.get(each) for each in ("username", "icon_emoji", "icon_url"))
+    icons = {"emoji": emoji} if emoji else {"image_48": url} if url else {}
+    return {**({"username": name} if name else {}), **({"icons": icons} if icons else {})}
 
 
 def _text(message: StoredMessage) -> str:
@@ -246,7 +254,8 @@ class SeenMessage:
     `text`: the streamed text, the text of a post without blocks, else the words of its markdown, section,
     header and rich text blocks. `extras`: the words of all else: notes, footers, button labels, and the
     blocks a stream was stopped with. `status_line`: the thread's typing status, on its last message.
-    `ephemeral_for`: who alone sees it. `expired`: Slack sealed the stream; a client shows an error.
+    `ephemeral_for`: who alone sees it. `expired`: Slack sealed the stream; a client shows an error. `look`:
+    the name and the picture it stands under, where the app gave them.
     """
 
     ts: str
@@ -269,6 +278,7 @@ class SeenMessage:
     edited: bool = False
     files: tuple[SeenFile, ...] = ()
     expired: bool = False
+    look: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def read(self) -> str:
@@ -280,7 +290,7 @@ class SeenMessage:
 
 _AS_STORED = (
     "ts", "author", "plan_title", "plan_failed", "state", "ephemeral_for", "thread_ts", "display",
-    "stopped_by", "edited", "expired",
+    "stopped_by", "edited", "expired", "look",
 )  # fmt: skip
 
 
@@ -289,6 +299,8 @@ def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None
     in_channel = state.channels[message.channel].kind != "im"
     if viewer not in (None, message.recipient) and state.rules.only_viewer_live and in_channel:
         message = (message.first if message.state == "streaming" else None) or message
+    if viewer is not None:
+        message = replace(message, blocks=blockkit.as_seen(message.blocks, viewer))
     text, extras = _words(message)
     if message.plan_failed:
         text = f"{PLAN_FAILED}\n\n{text}".rstrip()

@@ -175,14 +175,14 @@ class WorkspaceRules:
 
     `call_chars`: characters of Markdown in one call; `update_chars`: of `text` in chat.update; `card_chars`:
     of a card's or a plan's title, details or output; `blocks`: in one call [doc] (facts: Slack 1.2 to 1.7).
-    `mention_first`: `app_mention` comes before `message` (Slack keeps no order).
-    `status_timeout`: seconds after which a typing status goes away by itself [doc] (facts: Slack 4).
-    `stream_life`: seconds from chat.startStream to the seal; `stream_idle`: without an append, reported as 30
-    and as 300 [obs] (facts: Slack 1.6).
-    `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and output twice
-    [obs] (facts: Slack 1.7).
-    `ignores_markdown_text`: methods that accept `markdown_text` and show nothing of it.
-    `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
+    `mention_first`: `app_mention` comes before `message` (Slack keeps no order). `status_timeout`: seconds
+    after which a typing status goes away by itself [doc] (facts: Slack 4). `stream_life`: seconds from
+    chat.startStream to the seal; `stream_idle`: without an append, reported as 30 and as 300 [obs] (facts:
+    Slack 1.6). `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and
+    output twice [obs] (facts: Slack 1.7). `ignores_markdown_text`: methods that accept `markdown_text` and
+    show nothing of it. `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not
+    promise it. `hides_buttons`: buttons may name those who see them (`visible_to_user_ids`); else Slack does
+    not know that. `names_streams`: a stream shows the name and the picture that it was started with.
     `draws_tables`: Markdown tables in streams are tables, and no text [obs: told both ways].
     `only_viewer_live`: in a channel everybody but its recipient sees a stream's first content until the end
     [obs]. `page`: most objects that a reading method gives at once.
@@ -203,6 +203,8 @@ class WorkspaceRules:
     stream_bytes: int | None = None
     ignores_markdown_text: frozenset[str] = frozenset()
     stop_tells_message: bool = True
+    names_streams: bool = True
+    hides_buttons: bool = True
     draws_tables: bool = True
     only_viewer_live: bool = True
     rates: Mapping[str, tuple[MethodRate, ...]] | None = None

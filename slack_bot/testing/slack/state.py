@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .rules import SHIPPED, AppManifest, WorkspaceRules
+from .rules import LOOK, SHIPPED, AppManifest, WorkspaceRules
 
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im", "mpim"]
@@ -84,7 +84,8 @@ class StoredMessage:
 
     Of a stream: `recipient` sees it live, everybody else sees `first`, its first content, until it is over.
     `touched_at`: when something was last added. `full`: it takes nothing more. `expired`: its time was over.
-    `is_broadcast`: a reply that its channel shows too.
+    `is_broadcast`: a reply that its channel shows too. `look`: the name and the picture it stands under, as
+    the app gave them.
     """
 
     channel: str
@@ -118,6 +119,7 @@ class StoredMessage:
     touched_at: float = 0.0
     full: bool = False
     expired: bool = False
+    look: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> str:
@@ -126,11 +128,14 @@ class StoredMessage:
 
 @dataclass(slots=True)
 class Thread:
-    """What belongs to a thread and to no message. `status_rows`: statuses set while a stream was open."""
+    """What belongs to a thread and to no message. `status_rows`: statuses set while a stream was open.
+    `status_look`: as of a message.
+    """
 
     replies: list[str] = field(default_factory=list)
     status: str = ""
     status_at: float = 0.0
+    status_look: Mapping[str, str] = field(default_factory=dict)
     status_rows: list[str] = field(default_factory=list)
     session: str | None = None
     session_at: float = 0.0
@@ -230,6 +235,14 @@ class WorkspaceState:
         thread = self.thread(channel, root)
         is_over = thread.session == "processing" and self.now - thread.session_at >= _SESSION_LIFE
         return "active" if is_over else thread.session
+
+    @staticmethod
+    def look_of(args: Json) -> Mapping[str, str]:
+        """The name and the picture in the arguments of a call; an emoji counts before an address."""
+        given = {name: args[name] for name in LOOK if args.get(name)}
+        if "icon_emoji" in given:
+            given.pop("icon_url", None)
+        return given
 
     def new_message(self, channel: Channel, thread_ts: str | None) -> StoredMessage:
         """An empty message of the app, not yet sent."""

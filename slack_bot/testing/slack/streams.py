@@ -32,6 +32,7 @@ def _start(state: WorkspaceState, args: Json) -> Json:
     message.state, message.is_markdown = "streaming", True
     message.started_at = message.touched_at = state.now
     message.display, message.recipient = display, args.get("recipient_user_id")
+    message.look = state.look_of(args) if state.rules.names_streams else {}
     _apply(state, message, content)
     state.thread(channel.id, root).status = ""
     state.open_streams[message.ts] = message

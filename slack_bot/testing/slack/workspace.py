@@ -352,6 +352,13 @@ class Workspace:
         action = _pressed(view["blocks"], action_id, value)
         return payloads.pressed_in_view(self.state, self._person(user), view, action)
 
+    def fill_in_home(self, user: str, label: str, given: Filled, *, now: float) -> None:
+        """A person fills in an input of their Home tab, as `fill`."""
+        self.pass_time(now)
+        view = self.state.views[f"home-{user}"]
+        if action := inputs.fill(view["blocks"], inputs.begun(view["blocks"]), label, given):
+            payloads.pressed_in_view(self.state, self._person(user), view, action)
+
     # ---- what people see
 
     def home(self, user: str) -> list[str]:

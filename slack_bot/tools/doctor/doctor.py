@@ -107,7 +107,9 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         yield each
     app = SlackApp()
     async with aiohttp.ClientSession() as session:
-        permissions = wanted(Wants.by(policies.values, knows_people=_knows_people(settings)))
+        app.has_agents, knows_people = _about_agents(settings)
+        wants = Wants.by(policies.values, knows_people=knows_people, has_agents=app.has_agents)
+        permissions = wanted(wants)
         skipped = set[str]()
         for section, checks in (
             ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
@@ -155,11 +157,13 @@ async def _slack(
             yield finding
 
 
-def _knows_people(settings: Settings) -> bool:
+def _about_agents(settings: Settings) -> tuple[bool, bool]:
+    """Whether there are several agents, and whether one of them gets tokens of people."""
     try:
-        return read_agents(settings).knows_people
+        agents = read_agents(settings)
+        return agents.are_listed, agents.knows_people
     except SettingsError:  # the check of agents says why
-        return False
+        return False, False
 
 
 def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:

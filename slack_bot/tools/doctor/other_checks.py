@@ -279,12 +279,15 @@ async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) ->
             yield _remembered(feature, found, clock.wall(), settings.stream.workspace_days)
 
 
+_SHOWN_OTHERWISE = (WorkspaceFeature.TABLES, WorkspaceFeature.NAMES)
+
+
 def _remembered(feature: WorkspaceFeature, found: FeatureFinding, now: float, days: float) -> Diagnosis:
     when = datetime.fromtimestamp(found.found_at, UTC).strftime("found on %Y-%m-%d at %H:%M UTC")
     word = "works" if found.works else f"does not work ({found.error})" if found.error else "does not work"
     if not found.is_good(now, days):
         return ok("workspace", f"{feature}: {word}, {when}: too long ago, the bot tries again")
-    if found.works or feature is WorkspaceFeature.TABLES:  # they are drawn in another way
+    if found.works or feature in _SHOWN_OTHERWISE:
         return ok("workspace", f"{feature}: {word}, {when}")
     text = f"{feature}: {word}, {when}: the bot does not try"
     return warning("workspace", text, "once that is mended, look with --probe and the id of a person")

@@ -13,10 +13,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from ...clock import Clock
 from ...observe.findings import Diagnosis, failed, ok, unknown, warning
 from ...slack.features import FeatureFinding, WorkspaceFeature
+from ...slack.look import CUSTOMIZE
 from ...slack.readback import draws_tables
 from .slack_checks import SlackApp
 
 _HELLO = "I am checking what this workspace offers me. The messages below are gone in a moment."
+_NAME = "Name of an agent"
 _TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
 
 
@@ -25,7 +27,7 @@ class _Refused(Exception):
 
 
 async def probe(client: AsyncWebClient, app: SlackApp, person: str, clock: Clock) -> AsyncIterator[Diagnosis]:
-    """Streams, tables in them, agent sessions and files."""
+    """Streams, tables and names in them, agent sessions and files."""
     if not app.user_id:  # nobody is signed in
         return
     try:
@@ -42,6 +44,8 @@ async def probe(client: AsyncWebClient, app: SlackApp, person: str, clock: Clock
         place, now = (channel, root), clock.wall()
         async for finding in _streams(client, app, person, place, now):
             yield finding
+        if app.has_agents:
+            yield await _names(client, app, person, place, now)
         yield await _session(client, app, place, now)
         yield await _file(client, app, now)
     finally:
@@ -81,6 +85,30 @@ async def _streams(
             words = "drawn in streams" if is_drawn else "not drawn in streams: sent whole, as blocks"
             yield ok("tables", words)
     await _delete(client, channel, ts)
+
+
+async def _names(
+    client: AsyncWebClient, app: SlackApp, person: str, at: tuple[str, str], now: float
+) -> Diagnosis:
+    """Whether a stream stands under a name of its own."""
+    channel, root = at
+    place = {"channel": channel, "thread_ts": root}
+    to = {"recipient_user_id": person, "recipient_team_id": app.team_id}
+    below = "the agent's name is below its answers"
+    try:
+        chunk = [{"type": "markdown_text", "text": _NAME}]
+        started = await _call(client, "chat.startStream", **place, **to, chunks=chunk, username=_NAME)
+        ts = str(started.get("ts"))
+        await _call(client, "chat.stopStream", channel=channel, ts=ts)
+        thread = await _call(client, "conversations.replies", channel=channel, ts=root, limit=10)
+    except _Refused as error:
+        _note(app, WorkspaceFeature.NAMES, FeatureFinding.refused(str(error), now))
+        return warning("names", f"Slack refuses them ({error}): {below}", f"add the scope {CUSTOMIZE}")
+    await _delete(client, channel, ts)
+    is_shown = any(each.get("username") == _NAME for each in thread.get("messages") or ())
+    _note(app, WorkspaceFeature.NAMES, FeatureFinding(is_shown, now))
+    words = "answers stand under the name of their agent"
+    return ok("names", words if is_shown else f"streams do not show them: {below}")
 
 
 async def _session(client: AsyncWebClient, app: SlackApp, at: tuple[str, str], now: float) -> Diagnosis:

@@ -34,12 +34,13 @@ _APPS = "https://api.slack.com/apps"
 @dataclass(slots=True)
 class SlackApp:
     """What is known of the app: its id, once a connection named it, and who its bot is. `found`: what a
-    probe showed of its workspace.
+    probe showed of its workspace. `has_agents`: its bot has several.
     """
 
     app_id: str = ""
     team_id: str = ""
     user_id: str = ""
+    has_agents: bool = False
     found: dict[WorkspaceFeature, FeatureFinding] = field(default_factory=dict)
 
     def page(self, name: str) -> str:

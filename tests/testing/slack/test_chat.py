@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slack_bot.testing.slack.workspace import WorkspaceRules
 
-from .scene import Scene, button, context, task, text
+from .scene import EVERYTHING, U1, Scene, button, context, task, text
 
+CUSTOMIZED = replace(EVERYTHING, scopes=EVERYTHING.scopes | {"chat:write.customize"})
 ROOT, POST = "<root>", "<post>"
 META = {"event_type": "t", "event_payload": {"a": 1}}
 MARKDOWN = {"type": "markdown", "text": "**Hi**"}
@@ -246,3 +248,40 @@ def test_it_ends_after_half_an_hour() -> None:
 @pytest.mark.parametrize("key", ["", "response-9"])
 def test_what_was_never_offered(key: str) -> None:
     assert respond(Scene(), key, text="t") == "invalid_url"
+
+
+def test_a_message_stands_under_the_name_and_picture_that_the_app_gives() -> None:
+    scene = Scene(manifest=CUSTOMIZED)
+    place = {"channel": "C1", "thread_ts": scene.root}
+    posted = scene.ok(
+        "chat.postMessage", **place, text="hi", username="Ops", icon_emoji=":wrench:", icon_url="x"
+    )
+    assert posted["message"]["username"] == "Ops"
+    assert posted["message"]["icons"] == {"emoji": ":wrench:"}
+    started = scene.ok(
+        "chat.startStream", **place, **U1, chunks=[text("a")], username="R", icon_url="https://x/y"
+    )
+    scene.ok("chat.update", channel="C1", ts=posted["ts"], text="ho")
+    _, first, second = scene.workspace.thread("C1", scene.root)
+    assert (first.text, first.look) == ("ho", {"username": "Ops", "icon_emoji": ":wrench:"})
+    assert second.look == {"username": "R", "icon_url": "https://x/y"}
+    replies = scene.ok("conversations.replies", channel="C1", ts=scene.root)["messages"]
+    assert [each.get("username") for each in replies] == [None, "Ops", "R"]
+    assert replies[2]["ts"] == started["ts"] and replies[2]["icons"] == {"image_48": "https://x/y"}
+
+
+def test_a_workspace_may_show_no_names_in_streams() -> None:
+    scene = Scene(manifest=CUSTOMIZED, rules=WorkspaceRules(names_streams=False))
+    place = {"channel": "C1", "thread_ts": scene.root}
+    scene.ok("chat.startStream", **place, **U1, chunks=[text("a")], username="R")
+    assert scene.workspace.thread("C1", scene.root)[-1].look == {}
+
+
+def test_a_name_needs_a_scope_of_its_own() -> None:
+    scene = Scene()
+    place = {"channel": "C1", "thread_ts": scene.root}
+    answer = scene.call("chat.postMessage", **place, text="hi", username="Ops")
+    assert (answer["error"], answer["needed"]) == ("missing_scope", "chat:write.customize")
+    assert scene.error("chat.startStream", **place, **U1, icon_emoji=":x:") == "missing_scope"
+    status = {"channel_id": "C1", "thread_ts": scene.root, "status": "thinks"}
+    assert scene.error("assistant.threads.setStatus", **status, username="Ops") == "missing_scope"

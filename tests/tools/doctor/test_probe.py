@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from slack_bot.observe.outage import Outage
 from slack_bot.settings.models import StoreSettings
@@ -96,4 +97,27 @@ async def test_what_may_work_elsewhere_or_later_is_not_remembered(environment: d
             setup.workspace.faults.set("chat.startStream", [error])
             await one(setup, WARNING, person="U1")
             assert WorkspaceFeature.STREAMS not in await subjects.profile(store, workspace_name("T1"))
+    await store.close()
+
+
+async def test_whether_streams_show_the_names_of_several_agents(environment: dict[str, str]) -> None:
+    store = await open_store(
+        subjects.options("sqlite:///bot.sqlite", lock_wait=StoreSettings().lock_wait), Outage()
+    )
+    async with well(environment) as setup:
+        file = f'[agents.ops]\nurl = "{environment["A2A_AGENT_URL"]}"\n'
+        Path("agents.toml").write_text(file, "utf-8")  # noqa: ASYNC240
+        environment["SLACK_BOT_CONFIG"] = "agents.toml"
+        scope, names = bad(await setup.look(person="U1"))
+        assert scope.text.startswith("chat:write.customize is missing: the answers of all agents stand under")
+        assert names.text == ("Slack refuses them (missing_scope): the agent's name is below its answers")
+        state = setup.workspace.state
+        state.manifest = replace(state.manifest, scopes=state.manifest.scopes | {"chat:write.customize"})
+        for shows, words in ((False, "streams do not show them"), (True, "answers stand under the name")):
+            state.rules = replace(state.rules, names_streams=shows)
+            found = {each.check: each for each in await setup.look(person="U1")}
+            assert found["names"].state is OK and found["names"].text.startswith(words)
+            kept = await subjects.profile(store, workspace_name("T1"))
+            assert kept["names"].startswith("yes" if shows else "no")
+        assert setup.workspace.history(setup.workspace.direct("U1")) == []
     await store.close()
