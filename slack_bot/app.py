@@ -28,7 +28,7 @@ from .features.home.listeners import FEATURE as HOME
 from .features.identity.published_keys import FEATURE as IDENTITY
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
-from .features.routing.router import FEATURE as ROUTING
+from .features.routing.feature import FEATURE as ROUTING
 from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
@@ -473,7 +473,10 @@ async def check_slack(app: App) -> None:
     identity = await app.authorize()
     app.health.passed(HealthCheck.TOKEN)
     log.info("signed in to Slack as %s in %s", identity.user, identity.team)
-    wants = wanted(Wants.by(app.policies.values, knows_people=app.agents.settings.knows_people))
+    agents = app.agents.settings
+    wants = wanted(
+        Wants.by(app.policies.values, knows_people=agents.knows_people, has_agents=agents.are_listed)
+    )
     for sentence in missing(identity.bot_scopes, wants) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)
 

@@ -191,11 +191,14 @@ class SlackListeners:
             self._threads.refusals.ignored(question, reason)
         return None
 
-    def _say_instead(self, inbound: InboundQuestion, *, is_old: bool) -> str:
-        """Send the asker the notice of the route, and return it for the log."""
-        if not is_old:
-            self._threads.refusals.refuse(inbound.question, inbound.route.words)
-        return inbound.route.reason
+    async def _say_instead(self, inbound: InboundQuestion, *, is_old: bool) -> str:
+        """Send the asker the notice of the route, or let them choose an agent. Returns why, for the log."""
+        route = inbound.route
+        if route.near:
+            await self._threads.routing.offer(inbound.question, route.near)
+        elif not is_old:
+            self._threads.refusals.refuse(inbound.question, route.words)
+        return route.reason
 
     async def _routed(
         self, question: Question, *, is_mention: bool, is_awaited: bool, reason: str | None
@@ -209,7 +212,7 @@ class SlackListeners:
             route.question,
             is_mention=is_mention,
             is_awaited=is_awaited,
-            is_command=is_command or bool(route.words),
+            is_command=is_command or not route.is_asked,
             route=route,
         )
 
@@ -227,7 +230,8 @@ class SlackListeners:
             change.thread, change.user
         ):
             text = None
-        is_done = await self._threads.intake.edit(change.key, change.thread, text)
+        is_done = await self._threads.routing.reword(change.key, text)
+        is_done = is_done or await self._threads.intake.edit(change.key, change.thread, text)
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
             return None
         if text:
@@ -257,8 +261,9 @@ class SlackListeners:
             if refusal or not inbound.is_mention:
                 raise
             return None  # `accept` finds out whether it can be stored
-        is_answered = reason is None and bool(inbound.route.words)
-        return self._say_instead(inbound, is_old=is_old) if is_answered else reason
+        if reason is None and not inbound.route.is_asked:
+            return await self._say_instead(inbound, is_old=is_old)
+        return reason
 
     async def _without_secret(self, event: MessageEvent) -> Inbound:
         """Withhold a message that may be the secret for which a form waits, and tell its author privately.

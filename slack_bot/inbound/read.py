@@ -98,7 +98,7 @@ class Press:
     """A control that a person pressed, or a modal that they sent (`is_modal`; it has no channel).
 
     - `name`: the action_id up to its "-", or the modal's callback_id.
-    - `value`: the control's value, or the modal's private_metadata.
+    - `value`: the control's value, that of the chosen option, or the modal's private_metadata.
     - `turn`: the key of the turn that the value names; "" without one, or if it is of another channel.
     - `by`, `user`: the person. `bot`: the bot that posted the control.
     - `state`: Slack's `state.values`, what was filled in.
@@ -324,7 +324,8 @@ def read_press(body: object, me: BotIdentity) -> Press | None:
     message, container = object_of(payload.get("message")), object_of(payload.get("container"))
     ts = text_in(container, "message_ts") or text_in(message, "ts")
     channel = text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id")
-    value = text_in(view, "private_metadata") if is_modal else text_in(action, "value")
+    chosen = text_in(object_of(action.get("selected_option")), "value")
+    value = text_in(view, "private_metadata") if is_modal else text_in(action, "value") or chosen
     turn = value.rpartition("|")[2]
     is_here = not channel or turn.split(":")[1:2] in ([], [channel])
     return Press(

@@ -48,6 +48,10 @@ class Health:
         self._of_agents[name] = problem
         self._sum_up_agents()
 
+    def is_agent_ok(self, name: str) -> bool:
+        """Nothing was found to be wrong with the agent when it was last asked."""
+        return name not in self._of_agents
+
     def _sum_up_agents(self) -> None:
         """`AGENT` is ok if all agents are. Problems of all but the default one begin with a name."""
         named = (f"{name}: {each}" for name, each in self._of_agents.items() if name != DEFAULT_AGENT)

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 
 from ..text.sanitize import sanitize
 from ..text.words import (
+    HOME_AGENT_ASKED,
     HOME_AGENT_AWAY,
+    HOME_AGENT_SKILLS,
+    HOME_AGENTS_TITLE,
+    HOME_DIRECT,
     HOME_HOW,
+    HOME_HOW_AGENTS,
     HOME_HOW_TITLE,
     HOME_MORE_QUESTIONS,
     HOME_NO_QUESTIONS,
@@ -24,18 +29,18 @@ from ..text.words import (
     HOME_UNNAMED_ICON,
 )
 from ..turn.buttons import TurnButton
-from ..turn.extras import Source
 from ..turn.record import Introduction, Skill, is_direct
-from ..web.addresses import may_fetch
 from .blocks import Args, Block, context, shorten
-from .odd_hosts import odd_host
+from .look import may_show
 
 _QUESTION = 300
 _HEADER = 150  # Slack: characters of a header
 _LABEL = 75  # Slack: characters of a button
 _TEXT = 1_000  # of a description: people come here to look, not to read
-_URL = 3_000  # Slack: characters of an image's address
+_ABOUT = 300  # of a description among others
 _MOST_SKILLS = 10
+_MOST_AGENTS = 20  # each needs two blocks
+_MOST_OPTIONS = 100  # Slack: options of a select
 _MOST_TURNS = 20  # Slack takes 100 blocks; each turn needs two
 _MOST_PROMPTS = 4  # Slack: prompts of a conversation
 
@@ -54,24 +59,36 @@ class ShownTurn:
     link: str
 
 
+@dataclass(frozen=True, slots=True)
+class ShownAgent:
+    """`name`: that of the settings, with which it is asked; "": the bot has no other agent. No `says`: it
+    cannot be reached. `note`: who may ask it, and how it is. `is_chosen`: it answers direct messages.
+    """
+
+    name: str
+    says: Introduction | None
+    note: str = ""
+    may_ask: bool = True
+    is_chosen: bool = False
+
+
 def home_view(
-    agent: Introduction | None, turns: Sequence[ShownTurn], signed_in: Sequence[tuple[str, str]] = ()
+    shown_agents: Sequence[ShownAgent],
+    turns: Sequence[ShownTurn],
+    signed_in: Sequence[tuple[str, str]] = (),
 ) -> Args:
-    """A view for `views.publish`. No `agent`: it cannot be reached.
+    """A view for `views.publish`.
 
     `signed_in`: the agents that act with the person's rights, and where the person signed in for that.
     """
-    blocks = [_header(_plain(agent.name if agent else "", _HEADER) or HOME_UNNAMED_AGENT)]
-    if agent is None:
-        blocks.append(context(HOME_AGENT_AWAY))
-    elif about := _plain(agent.description, _TEXT):
-        blocks.append(
-            _section(about) | ({"accessory": _image(agent.icon, agent.name)} if may_show(agent.icon) else {})
-        )
-    blocks += [_header(HOME_HOW_TITLE), _section(HOME_HOW)]
-    if skills := [skill for skill in (agent.skills if agent else ()) if _plain(skill.name, _LABEL)]:
-        shown = [_words(*_skill(skill)) for skill in skills[:_MOST_SKILLS]]
-        blocks += [_header(HOME_SKILLS_TITLE), _rich("rich_text_list", *shown, style="bullet")]
+    if shown_agents[0].name:
+        blocks = [
+            _header(HOME_AGENTS_TITLE),
+            *(block for each in shown_agents[:_MOST_AGENTS] for block in _agent(each)),
+        ]
+        blocks += [*_direct(shown_agents), _header(HOME_HOW_TITLE), _section(HOME_HOW_AGENTS)]
+    else:
+        blocks = [*_only_agent(shown_agents[0].says)]
     if signed_in:
         lines = [_section(HOME_SIGNED_IN.format(*each)) for each in signed_in]
         blocks += [_header(HOME_SIGNED_IN_TITLE), *lines, context(HOME_SIGN_OUT)]
@@ -82,10 +99,62 @@ def home_view(
     return {"type": "home", "blocks": blocks}
 
 
-def may_show(icon: str) -> bool:
-    """Slack may fetch this picture: by https, from a host that has a name and is what it seems."""
-    is_web = len(icon) <= _URL and may_fetch(icon, {icon.partition("://")[2].partition("/")[0]})
-    return is_web and not odd_host(Source(icon))
+def _only_agent(says: Introduction | None) -> Iterator[Block]:
+    yield _header(_plain(says.name if says else "", _HEADER) or HOME_UNNAMED_AGENT)
+    if says is None:
+        yield context(HOME_AGENT_AWAY)
+    elif about := _plain(says.description, _TEXT):
+        yield _section(about) | _picture(says)
+    yield from (_header(HOME_HOW_TITLE), _section(HOME_HOW))
+    if skills := [skill for skill in (says.skills if says else ()) if _plain(skill.name, _LABEL)]:
+        shown = [_words(*_skill(skill)) for skill in skills[:_MOST_SKILLS]]
+        yield from (_header(HOME_SKILLS_TITLE), _rich("rich_text_list", *shown, style="bullet"))
+
+
+def _agent(shown_agent: ShownAgent) -> Iterator[Block]:
+    """One of several: what it is for and what it can do, in few words."""
+    says = shown_agent.says or Introduction()
+    title = _plain(says.name, _LABEL) or shown_agent.name
+    about = _plain(says.description, _ABOUT)
+    yield _section(f"{title}: {about}" if about else title) | _picture(says)
+    skills = ", ".join(filter(None, (_plain(each.name, _LABEL) for each in says.skills[:_MOST_SKILLS])))
+    lines = [
+        HOME_AGENT_ASKED.format(shown_agent.name),
+        shown_agent.note,
+        *([HOME_AGENT_SKILLS.format(skills)] if skills else []),
+    ]
+    yield context("\n".join(lines))
+
+
+def _direct(shown_agents: Sequence[ShownAgent]) -> Iterator[Block]:
+    """The select of who answers direct messages."""
+    options = {
+        each.name: {
+            "text": {
+                "type": "plain_text",
+                "text": _plain(each.says.name if each.says else "", _LABEL) or each.name,
+            },
+            "value": each.name,
+        }
+        for each in shown_agents[:_MOST_OPTIONS]
+        if each.may_ask
+    }
+    chosen = next(
+        (options[each.name] for each in shown_agents if each.is_chosen and each.name in options), None
+    )
+    if len(options) > 1:
+        select: Block = {
+            "type": "static_select",
+            "action_id": TurnButton.DIRECT_AGENT,
+            "options": [*options.values()],
+        }
+        yield _section(HOME_DIRECT) | {
+            "accessory": select | ({"initial_option": chosen} if chosen is not None else {})
+        }
+
+
+def _picture(says: Introduction) -> Block:
+    return {"accessory": _image(says.icon, says.name)} if may_show(says.icon) else {}
 
 
 def prompts(given: Sequence[str], skills: Sequence[Skill]) -> list[Block]:

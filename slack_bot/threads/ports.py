@@ -1,6 +1,6 @@
 """What features do for threads. Each class does here what is done in a bot without that feature."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, Surroundings
-from ..turn.record import Question, ThreadKey
+from ..turn.record import Introduction, Question, ThreadKey
 from .background import TaskSet
 from .journal import Journal, TurnJournal
 from .leases import Leases
@@ -57,12 +57,37 @@ class Route:
     """`question` is asked of the agent with this name; None: of the thread's own, or else the default one.
 
     `words`: the notice for the asker, if the question is not asked. `reason`: why, in words for the log.
+    `near`: the agents among which the asker chooses before it is asked.
     """
 
     question: Question
     agent: str | None = None
     reason: str = ""
     words: str = ""
+    near: tuple[str, ...] = ()
+
+    @property
+    def is_asked(self) -> bool:
+        """The question goes to its agent."""
+        return not (self.words or self.near)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAgent:
+    """An agent as one person sees it. `shown`: the name that people read.
+
+    `is_for_some`: not everybody may ask it; `may_ask`: this person may. `is_chosen`: it answers this person's
+    direct messages. `introduction` is empty as long as nothing of it could be read.
+    """
+
+    name: str
+    shown: str
+    introduction: Introduction
+    is_reachable: bool = True
+    is_for_some: bool = False
+    may_ask: bool = True
+    is_default: bool = False
+    is_chosen: bool = False
 
 
 class AgentRouting:
@@ -71,6 +96,22 @@ class AgentRouting:
     async def route(self, question: Question, *, is_mention: bool) -> Route:
         """`is_mention`: the question mentions the bot, or is a direct message. Raises StoreError."""
         return Route(question)
+
+    async def listed(self, user: str, team: str) -> Sequence[ListedAgent]:
+        """All agents, as this person sees them; none where there is one only. Raises StoreError."""
+        return ()
+
+    async def choose_direct(self, user: str, team: str, agent: str) -> None:
+        """`agent` answers this person's direct messages from now on, if they may ask it. Raises StoreError."""
+
+    async def offer(self, question: Question, near: tuple[str, ...]) -> None:
+        """Let its asker choose among these agents, once. Raises StoreError."""
+
+    async def reword(self, key: str, text: str | None) -> bool:
+        """The message of a question was edited, or deleted (None). Whether its asker is to choose its agent.
+        Raises StoreError.
+        """
+        return False
 
 
 class FormAnswers:

@@ -153,11 +153,12 @@ def message_id_of(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One thing that the agent can do, and examples of what to ask."""
+    """One thing that the agent can do, examples of what to ask, and words that say what it is about."""
 
     name: str
     description: str = ""
     examples: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

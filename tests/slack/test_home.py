@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.models.views import View
 
-from slack_bot.slack.home import ShownTurn, home_view, prompts
+from slack_bot.slack.home import ShownAgent, ShownTurn, home_view, prompts
 from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.turn.record import Introduction, Skill
 from tests.testing.slack.scene import Scene
@@ -24,7 +24,12 @@ SKILLS = (
 
 def read(agent: Introduction | None, *turns: ShownTurn) -> list[str]:
     """The words of the tab, once Slack has taken it."""
-    view = home_view(agent, turns)
+    return taken([ShownAgent("", agent)], *turns)
+
+
+def taken(agents: list[ShownAgent], *turns: ShownTurn) -> list[str]:
+    """The same for these agents."""
+    view = home_view(agents, turns)
     scene = Scene()
     blockkit.check(scene.workspace.state, view["blocks"], surface="view")
     View(**view).validate_json()
@@ -71,7 +76,7 @@ def test_it_says_who_answers_how_to_ask_and_what_is_under_way() -> None:
 def test_the_agents_picture_stands_beside_what_it_is_for(icon: str, is_shown: bool) -> None:
     agent = Introduction("Archivist", "Knows the pages.", icon=icon)
     read(agent)  # Slack takes it
-    image = home_view(agent, ())["blocks"][1].get("accessory")
+    image = home_view([ShownAgent("", agent)], ())["blocks"][1].get("accessory")
     wanted = {"type": "image", "image_url": icon, "alt_text": "Archivist"}
     assert image == (wanted if is_shown else None)
 
@@ -83,6 +88,30 @@ def test_without_the_agent_and_without_questions_it_says_so() -> None:
     assert words[-1] == "You have no question under way."
 
 
+def test_of_several_agents_it_says_what_each_can_do_who_may_ask_and_lets_the_person_choose() -> None:
+    agents = [
+        ShownAgent(
+            "research", Introduction("Library", "Finds papers.", SKILLS, "https://a.example/i.png"), "All"
+        ),
+        ShownAgent("ops", Introduction("Operations"), "Some · Away", may_ask=False),
+        ShownAgent("default", None, "All", is_chosen=True),
+    ]
+    words = taken(agents, TURN)
+    assert words[:7] == [
+        "Agents",
+        "Library: Finds papers.",
+        "Ask with “research: your question”\nAll\nCan do: Search, Deploy",
+        "Operations",
+        "Ask with “ops: your question”\nSome · Away",
+        "default",
+        "Ask with “default: your question”\nAll",
+    ]
+    select = home_view(agents, ())["blocks"][7]["accessory"]
+    assert [option["value"] for option in select["options"]] == ["research", "default"]
+    assert select["initial_option"]["value"] == "default"
+    assert home_view(agents, ())["blocks"][1]["accessory"]["image_url"] == "https://a.example/i.png"
+
+
 @given(
     st.text(max_size=300), st.text(max_size=3000), st.lists(st.text(max_size=2000), max_size=30),
     st.integers(0, 60), st.text(min_size=1, max_size=4000),
@@ -91,18 +120,23 @@ def test_slack_takes_it_whatever_a_card_or_a_question_says(
     name: str, about: str, texts: list[str], turns: int, question: str
 ) -> None:
     skills = tuple(Skill(text, text, (text, text)) for text in texts)
-    assert read(
+    says, shown = (
         Introduction(name, about, skills),
-        *[ShownTurn("k", question, "C1", "s", "https://x.invalid/")] * turns,
+        [ShownTurn("k", question, "C1", "s", "https://x.invalid/")],
     )
+    assert read(says, *shown * turns)
+    assert taken([ShownAgent(f"agent{number}", says, "Note") for number in range(30)], *shown * turns)
 
 
 @pytest.mark.parametrize("text", ["<!channel>", "<@U1>", "*bold* <https://evil.invalid|here>"])
 def test_what_a_card_says_is_plain_text(text: str) -> None:
-    blocks = home_view(Introduction(text, text, (Skill(text, text, (text,)),)), [])["blocks"]
+    says = Introduction(text, text, (Skill(text, text, (text,)),))
+    several = [ShownAgent("ops", says, text), ShownAgent("default", says)]
+    views = home_view([ShownAgent("", says)], []), home_view(several, [])
+    blocks = [block for view in views for block in view["blocks"]]
     kinds = {each.get("type") for block in blocks for each in walk(block)}
     texts = {"plain_text", "text", "rich_text", "rich_text_list", "rich_text_section"}
-    assert kinds <= {None, "header", "section", "context", *texts}
+    assert kinds <= {None, "header", "section", "context", "static_select", *texts}
 
 
 def walk(item: object) -> list[dict[str, object]]:

@@ -249,10 +249,13 @@ def introduction_of(card: Object) -> Introduction:
 
 
 def _skill(skill: Object) -> Skill:
-    examples_value = skill.get("examples")
-    examples = examples_value[:_MAX_SKILLS] if isinstance(examples_value, list) else []
-    texts = tuple(each for each in examples if isinstance(each, str))
-    return Skill(text_of(skill.get("name")), text_of(skill.get("description")), texts)
+    examples, tags = (_texts(skill.get(each)) for each in ("examples", "tags"))
+    return Skill(text_of(skill.get("name")), text_of(skill.get("description")), examples, tags)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    listed = value[:_MAX_SKILLS] if isinstance(value, list) else []
+    return tuple(each for each in listed if isinstance(each, str))
 
 
 def _interfaces(card: Object) -> Iterator[Interface]:

@@ -1,7 +1,7 @@
 """The Home tab: which agent answers here, how to ask, and the open questions of the person who looks."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...agents.agents import Agents
@@ -10,12 +10,25 @@ from ...settings.models import SlackSettings
 from ...slack.api import SlackApi
 from ...slack.blocks import Args
 from ...slack.faults import CallFailed, CallResult, Fault
-from ...slack.home import ShownTurn, home_view, may_show, prompts
+from ...slack.home import ShownAgent, ShownTurn, home_view, prompts
+from ...slack.look import may_show
 from ...slack.methods import Priority
 from ...store.contracts import Store
 from ...store.knowledge import open_forms_of
 from ...store.sign_ins import SIGNED_IN
-from ...text.words import HOME_ASKED, HOME_RUNS, HOME_UNTITLED_FORM, HOME_WAITS, HOME_WATCHED
+from ...text.words import (
+    HOME_ASKED,
+    HOME_AWAY,
+    HOME_FOR_ALL,
+    HOME_FOR_YOU,
+    HOME_NOT_FOR_YOU,
+    HOME_REACHABLE,
+    HOME_RUNS,
+    HOME_UNTITLED_FORM,
+    HOME_WAITS,
+    HOME_WATCHED,
+)
+from ...threads.ports import AgentRouting, ListedAgent
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
@@ -24,25 +37,37 @@ from ...turn.record import Introduction, Question, ThreadKey
 class Home:
     """Shows the tab. A refusal by Slack is only logged: an app may have no Home tab, and no prompts."""
 
-    def __init__(self, agents: Agents, store: Store, api: SlackApi, settings: SlackSettings) -> None:
+    def __init__(
+        self, agents: Agents, store: Store, api: SlackApi, settings: SlackSettings, routing: AgentRouting
+    ) -> None:
         self._agent, self._store, self._api, self._settings = agents.default, store, api, settings
-        entries = agents.settings.entries
+        entries, self._routing = agents.settings.entries, routing
         self._with_sign_in = [name for name, each in entries.items() if each.identity == "oauth"]
-        self._refused_icon = ""  # a picture with which Slack does not take the tab
+        self._refused_icons = set[str]()  # pictures with which Slack does not take the tab
 
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the Home tab of `user`. `workspace`: the address of the workspace. Raises StoreError."""
         forms = shown_forms(await open_forms_of(self._store, user, team), workspace)
         turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
         signed_in = await self._signed_in(user, team)
-        agent = await self._introduction()
-        if agent is not None and agent.icon == self._refused_icon:
-            agent = replace(agent, icon="")
-        result = await self._publish(user, home_view(agent, turns, signed_in))
+        agents = [_shown_agent(each) for each in await self._routing.listed(user, team)]
+        if not agents:
+            agents = [ShownAgent("", await self._introduction())]
+        result = await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in))
         is_refused = isinstance(result, CallFailed) and result.fault is Fault.WRONG_CALL
-        if is_refused and agent is not None and may_show(agent.icon):  # Slack could not fetch the picture
-            self._refused_icon = agent.icon
-            await self._publish(user, home_view(replace(agent, icon=""), turns, signed_in))
+        icons = {each.says.icon for each in agents if each.says is not None} - self._refused_icons
+        if is_refused and any(map(may_show, icons)):  # Slack could not fetch a picture
+            self._refused_icons |= icons
+            await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in))
+
+    def _with_pictures(self, agents: Sequence[ShownAgent]) -> list[ShownAgent]:
+        """Without those that Slack refused."""
+        return [
+            replace(each, says=replace(each.says, icon=""))
+            if each.says is not None and each.says.icon in self._refused_icons
+            else each
+            for each in agents
+        ]
 
     async def _signed_in(self, user: str, team: str) -> list[tuple[str, str]]:
         """The agents that act with the rights of `user`, and where the person signed in."""
@@ -71,6 +96,16 @@ class Home:
     async def _call(self, method: str, args: dict[str, object]) -> CallResult:
         api = self._api.for_turn("", priority=Priority.BACKGROUND)
         return await api.call(method, args, patience=0.0)
+
+
+def _shown_agent(listed: ListedAgent) -> ShownAgent:
+    """One of several. It has its own name where its card was never read."""
+    says = replace(listed.introduction, name=listed.shown)
+    who = HOME_FOR_ALL
+    if listed.is_for_some:
+        who = HOME_FOR_YOU if listed.may_ask else HOME_NOT_FOR_YOU
+    reached = HOME_REACHABLE if listed.is_reachable else HOME_AWAY
+    return ShownAgent(listed.name, says, " · ".join([who, reached]), listed.may_ask, listed.is_chosen)
 
 
 def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn]:

@@ -35,6 +35,18 @@ class HomeListeners:
             TurnButton.STOP_IN_HOME, self.stop, failure="a question was not stopped: %s", is_own=True
         )
 
+        yield Button(TurnButton.DIRECT_AGENT, self.choose, failure="an agent was not chosen: %s", is_own=True)
+
+    async def choose(self, press: Press) -> PressReply:
+        """Handle the select of who answers direct messages."""
+        choose = partial(self._choose, press)
+        return PressReply(afterwards=Afterwards(choose, failure="an agent was not chosen: %s"))
+
+    async def _choose(self, press: Press) -> bool:
+        await self._threads.routing.choose_direct(press.user, press.bot.ours.team or press.team, press.value)
+        await self._show(press.user, press.bot)
+        return True
+
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """Bolt's listener for visits of the Home tab and the messages with the bot (facts: Slack 9)."""
         visit = read_visit(body)
@@ -64,7 +76,7 @@ class HomeListeners:
 def start(bot: BotParts) -> FeatureWork:
     """Show the Home tab, suggest questions, and stop questions from the tab."""
     common = bot.common
-    home = Home(common.agents, common.store, common.api, common.settings.slack)
+    home = Home(common.agents, common.store, common.api, common.settings.slack, bot.threads.routing)
     listeners = HomeListeners(home, bot.threads)
     return FeatureWork(tuple(listeners.buttons()), listeners.register)
 

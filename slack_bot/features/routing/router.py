@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...agents.agent import Agent
@@ -15,6 +15,7 @@ from ...store.collection import Collection, KeptPerson
 from ...store.knowledge import AgentContext
 from ...text.sanitize import sanitize_beginning
 from ...text.words import (
+    AGENT_IS_AWAY,
     AGENT_IS_CHOSEN,
     AGENT_IS_CHOSEN_FOR_DIRECT,
     AGENT_IS_DEFAULT,
@@ -23,7 +24,6 @@ from ...text.words import (
     AGENT_OR_AGENT,
     AGENT_SAYS_NOTHING,
     AGENT_UNKNOWN,
-    AGENT_UNREACHABLE,
     AGENTS_HEAD,
     AGENTS_HELP,
     NEW_CONVERSATION,
@@ -31,13 +31,16 @@ from ...text.words import (
     THREAD_HAS_AGENT,
     THREAD_STATUS,
 )
-from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
-from ...turn.progress import Stage
-from ...turn.record import Question, is_direct
-from ..feature import Feature
+from ...threads.looks import shown_name
+from ...threads.ports import AgentRouting, CommonParts, ListedAgent, Route
+from ...turn.progress import Stage, TurnRecord
+from ...turn.record import Introduction, Question, ThreadKey, is_direct
+from .choices import AgentChoices
 from .choose import AgentChoice, AgentRules, Obstacle, Reason, choose
+from .directory import AgentDirectory
 
 _USE = "use"
+_DIRECT = "D"  # the id of a direct message begins so
 _ABOUT = 150  # characters of what an agent says of itself
 
 
@@ -68,8 +71,9 @@ class Router(AgentRouting):
     def __init__(self, common: CommonParts) -> None:
         self._agents, self._threads = common.agents, common.thread_agents
         self._store, self._clock = common.store, common.clock
-        self._policies, self._people = common.policies, common.people
-        self._secrets = common.secrets
+        self.choices = AgentChoices(common)
+        self._directory, self._policies = AgentDirectory(common), common.policies
+        self._secrets, self._health = common.secrets, common.health
         entries = common.agents.settings.entries
         prefixed = ((prefix.casefold(), name) for name, each in entries.items() for prefix in each.prefixes)
         self._words = {**dict(prefixed), **{name: name for name in entries}}
@@ -87,38 +91,90 @@ class Router(AgentRouting):
             return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
         if (words := await self._command(question, rules)) is not None:
             return Route(question, pinned, "it is a word for the bot itself", words)
+        if pinned is None and not question.asker_is_bot:  # a bot presses no button
+            rules = replace(rules, skills=await self._skills())
         choice = choose(question.text, rules)
+        if choice.near:
+            return Route(question, choice.agent, choice.why, near=choice.near)
         if choice.obstacle is not None:
             return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
         if choice.reason is Reason.PERSON:
             await self._store.change(
                 PERSONAL_AGENTS, (thread.team, question.user), _as_it_is, self._clock.wall()
             )
-        return Route(replace(question, text=choice.text), choice.agent, choice.reason)
+        return Route(replace(question, text=choice.text), choice.agent, choice.why)
+
+    async def why_not(self, question: Question, agent: str) -> str | None:
+        """What its asker reads if `question` may not go to `agent` any more. Raises StoreError."""
+        if agent not in self._entries:
+            return self._agents.words_without(agent)
+        rules = await self._rules(question, await self._threads.of(question.thread))
+        choice = choose(f"{agent}:", rules)
+        return None if choice.obstacle is None else self._words_of(choice, rules)
+
+    async def others(self, turn: TurnRecord, user: str) -> dict[str, str]:
+        """The other agents that `user` may ask where `turn` was asked, and the names that people read. Raises
+        StoreError.
+        """
+        rules = await self._rules(replace(turn.question, user=user), None)
+        names = (name for name in rules.here if name in rules.for_asker and name != turn.agent)
+        return {name: shown_name(self._agents, name) for name in names}
+
+    async def listed(self, user: str, team: str) -> Sequence[ListedAgent]:
+        rules = await self._rules(_direct_question(user, team), None)
+        introductions = await self._directory.introductions()
+        chosen = rules.person if rules.person in rules.here else rules.channel or rules.default
+        return [
+            ListedAgent(
+                name,
+                shown_name(self._agents, name),
+                introductions.get(name, Introduction()),
+                is_reachable=self._health.is_agent_ok(name),
+                is_for_some=entry.is_for_some,
+                may_ask=name in rules.for_asker,
+                is_default=name == rules.default,
+                is_chosen=name == chosen,
+            )
+            for name, entry in self._entries.items()
+        ]
+
+    async def choose_direct(self, user: str, team: str, agent: str) -> None:
+        question = _direct_question(user, team)
+        if choose(f"{agent}:", await self._rules(question, None)).obstacle is None:
+            await self._choose_direct(question, agent)
+
+    async def _choose_direct(self, question: Question, agent: str) -> None:
+        key = question.thread.team, question.user
+        await self._store.change(PERSONAL_AGENTS, key, lambda _: PersonalAgent(agent), self._clock.wall())
+
+    async def offer(self, question: Question, near: tuple[str, ...]) -> None:
+        await self.choices.offer(question, near)
+
+    async def reword(self, key: str, text: str | None) -> bool:
+        return await self.choices.reword(key, text)
 
     async def _rules(self, question: Question, pinned: str | None) -> AgentRules:
         thread, policy = question.thread, self._policies.of(question.thread.channel)
         chosen = None
         if is_direct(thread.channel):
             chosen = await self._store.get(PERSONAL_AGENTS, (thread.team, question.user))
-        may_ask = await asyncio.gather(
-            *(self._may_ask(each, question.user) for each in self._entries.values())
-        )
         return AgentRules(
             words=self._words,
             here=[each for each in self._entries if not policy.agents or each in policy.agents],
-            for_asker=[name for name, may in zip(self._entries, may_ask, strict=True) if may],
+            for_asker=await self._directory.names_for(question.user),
             default=self._agents.default.name,
             thread=pinned,
             channel=policy.agent,
             person=None if chosen is None else chosen.agent,
         )
 
-    async def _may_ask(self, entry: AgentEntry, user: str) -> bool:
-        if not entry.is_for_some or user in entry.people:
-            return True
-        groups = await asyncio.gather(*map(self._people.members, entry.groups))
-        return any(user in members for members in groups if members is not None)
+    async def _skills(self) -> Mapping[str, Introduction] | None:
+        """What each agent says of itself; None: skills choose no agent."""
+        return (
+            await self._directory.introductions()
+            if self._agents.settings.routing.choose == "skills"
+            else None
+        )
 
     def _words_of(self, choice: AgentChoice, rules: AgentRules) -> str:
         others = [name for name in rules.here if name in rules.for_asker and name != choice.agent]
@@ -156,8 +212,7 @@ class Router(AgentRouting):
             return self._words_of(choice, rules)
         thread = question.thread
         if is_direct(thread.channel) and thread.ts == question.ts:
-            key = thread.team, question.user
-            await self._store.change(PERSONAL_AGENTS, key, lambda _: PersonalAgent(name), self._clock.wall())
+            await self._choose_direct(question, name)
             return AGENT_IS_CHOSEN_FOR_DIRECT.format(name)
         await self._threads.pin(thread, name)
         return AGENT_IS_CHOSEN.format(name)
@@ -173,7 +228,7 @@ class Router(AgentRouting):
         try:
             about = (await agent.introduction()).description or AGENT_SAYS_NOTHING
         except AgentError:
-            about = AGENT_UNREACHABLE
+            about = AGENT_IS_AWAY
         about = " ".join(sanitize_beginning(about, self._secrets).split())
         return f"• `{agent.name}`{mark}: {about if len(about) <= _ABOUT else about[:_ABOUT] + '…'}"
 
@@ -195,13 +250,10 @@ class Router(AgentRouting):
             if agent is not None:
                 await agent.ensure_card()
         except AgentError:
-            state = f"{state} {AGENT_UNREACHABLE}"
+            state = f"{state} {AGENT_IS_AWAY}"
         return state if agent is not None else self._agents.words_without(name)
 
 
-def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
-    """Choose among the agents, if the settings name several."""
-    return replace(ports, routing=Router(common)) if common.agents.are_several else ports
-
-
-FEATURE = Feature("routing", serve_threads=serve_threads, collections=(PERSONAL_AGENTS,))
+def _direct_question(user: str, team: str) -> Question:
+    """In place of one that `user` writes in a direct message."""
+    return Question(ThreadKey(team, _DIRECT, ""), "", user, team, "")

@@ -256,7 +256,7 @@ async def test_where_the_agent_is_away_the_answer_can_be_sent_again(monkeypatch:
 
 @on_virtual_time
 async def test_where_slack_refuses_the_blocks_the_form_is_a_text() -> None:
-    refused = ["invalid_blocks", None]
+    refused = ["invalid_blocks", "invalid_blocks", None]  # also with buttons for everybody
     faults = {"chat.stopStream": refused, "chat.update": refused, "chat.postMessage": refused}
     async with run_bot(asking(SIX, "Tell me."), DONE, faults=faults) as bot:
         root = await bot.ask("hi")

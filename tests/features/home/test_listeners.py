@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from slack_bot.testing.slack.rules import SHIPPED, AppManifest, WorkspaceRules
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Envelope
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.features.routing.town import FILE, town
 from tests.form_tapes import ONE, asking, form_in, press
 from tests.inbound.payloads import event
 
@@ -188,3 +190,49 @@ async def test_the_tab_is_there_also_where_slack_cannot_fetch_the_agents_picture
         assert bot.workspace.home("U1")[:2] == ["Scripted agent", "Plays a capture."]
         shown = ["icon.png" in str(call) for call in bot.calls("views.publish")]
         assert shown == ([True, False, False] if refusals else [True, True]), "it is tried once"
+
+
+@on_virtual_time
+async def test_of_several_agents_the_tab_says_who_may_ask_and_whether_each_is_reached(tmp_path: Path) -> None:
+    async with town(tmp_path, f'{FILE}people = ["U2"]\nname = "Operations"\n') as there:
+        await open_home(there.bot)
+        words = there.bot.workspace.home("U1")
+        assert words[0] == "Agents" and "Operations: Plays a capture." in words
+        place = words.index("Operations: Plays a capture.")
+        assert "you are not one of them · Reachable" in words[place + 1]
+        await open_home(there.bot, "U2")
+        assert "you are one of them · Reachable" in "".join(there.bot.workspace.home("U2"))
+        there.bot.app.health.agent_failed("ops", "It is away.")
+        await open_home(there.bot)
+        assert "Cannot be reached now" in there.bot.workspace.home("U1")[place + 1]
+
+
+@on_virtual_time
+async def test_who_chooses_an_agent_in_the_tab_is_answered_by_it_in_direct_messages(tmp_path: Path) -> None:
+    async with town(tmp_path, FILE) as there:
+        bot, direct = there.bot, there.bot.workspace.direct("U1")
+        await open_home(bot)
+        for label in ("Scripted agent (ops)", "Scripted agent (research)"):
+            bot.workspace.fill_in_home("U1", "direct_agent", label, now=bot.now)
+            await bot.deliver()
+            await asyncio.sleep(1)
+        view = bot.workspace.state.views["home-U1"]
+        (select,) = [
+            b["accessory"] for b in view["blocks"] if b.get("accessory", {}).get("type") == "static_select"
+        ]
+        assert select["initial_option"]["value"] == "research"
+        root = await bot.say("what is it?", channel=direct)
+        await bot.idle()
+        assert bot.read(root, direct) == ["R."]
+        await bot.ask("and here?")  # a channel is not a direct message
+        await bot.idle()
+        assert there.asked("default") == ["and here?"]
+
+
+@on_virtual_time
+async def test_an_agent_that_a_person_may_not_ask_is_not_chosen_by_a_forged_press(tmp_path: Path) -> None:
+    async with town(tmp_path, f'{FILE}people = ["U2"]\n') as there:
+        routing = there.bot.app.threads.routing
+        await routing.choose_direct("U1", "T1", "ops")
+        await routing.choose_direct("U1", "T1", "nobody")
+        assert [each.name for each in await routing.listed("U1", "T1") if each.is_chosen] == ["default"]

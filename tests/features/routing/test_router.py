@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from slack_bot.http_client import Request, Response
 from slack_bot.observe.facts import ToAll
 from slack_bot.observe.metrics import Metrics
 from slack_bot.settings.observe import AuditSettings
-from slack_bot.testing.harness import CHANNEL, run_bot
+from slack_bot.slack.features import FeatureFinding
+from slack_bot.store.knowledge import Profiles, workspace_name
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
-from tests.features.routing.town import FILE, ByHost, of_hosts, town
+from tests.features.routing.town import CUSTOMIZED, FILE, ByHost, of_hosts, town
 from tests.observe.test_metrics import read
 from tests.store import subjects
 
@@ -302,3 +305,65 @@ async def test_feedback_names_the_agent_that_answered(tmp_path: Path) -> None:
         await there.bot.deliver()
         kept = await subjects.change_feedback(there.bot.store, f"T1:{CHANNEL}:{root}", "U1", lambda _: None)
         assert kept is not None and kept.agent == "research"
+
+
+LOOKS = """
+[agents.research]
+url = "http://research.invalid/"
+name = "Research"
+icon = ":mag:"
+[agents.ops]
+url = "http://ops.invalid/"
+name = "Operations"
+"""
+
+
+def looks_of(bot: BotHarness, root: str) -> list[tuple[str, Mapping[str, str]]]:
+    """The text of each answer, and the name and picture it stands under."""
+    return [(seen.text, seen.look) for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
+
+
+@on_virtual_time
+async def test_an_answer_stands_under_the_name_and_picture_of_its_agent(tmp_path: Path) -> None:
+    async with town(tmp_path, LOOKS, manifest=CUSTOMIZED) as there:
+        for name, look in {
+            "research": {"username": "Research", "icon_emoji": ":mag:"},
+            "ops": {"username": "Operations"},
+        }.items():
+            root = await there.bot.ask(f"{name}: what is it?")
+            await there.bot.idle()
+            assert [each for _, each in looks_of(there.bot, root)] == [look]
+            assert "Answer of" not in there.bot.thread(root)[-1].read
+        statuses = there.bot.calls("assistant.threads.setStatus")
+        assert [each.get("username") for each in statuses] == ["Research", "Operations"]
+
+
+@on_virtual_time
+async def test_without_the_scope_the_answer_is_whole_and_the_name_is_below_it(tmp_path: Path) -> None:
+    async with town(tmp_path, LOOKS) as there:
+        for _ in range(2):
+            root = await there.bot.ask("research: what is it?")
+            await there.bot.idle()
+            assert looks_of(there.bot, root) == [("R.", {})]
+            assert "Answer of Research" in there.bot.thread(root)[-1].extras
+        refused = [call.method for call in there.bot.workspace.calls if call.error == "missing_scope"]
+        assert refused == ["assistant.threads.setStatus"]  # one call, in all
+
+
+@on_virtual_time
+async def test_where_streams_show_no_names_as_a_probe_found_the_name_is_below(tmp_path: Path) -> None:
+    async with town(tmp_path, LOOKS, manifest=CUSTOMIZED) as there:
+        found = FeatureFinding(works=False, found_at=there.bot.now)
+        await Profiles(there.bot.store).save_fact(workspace_name("T1"), "names", str(found), there.bot.now)
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        assert "Answer of Research" in there.bot.thread(root)[-1].extras
+
+
+@on_virtual_time
+async def test_an_answer_that_is_no_stream_has_the_name_too(tmp_path: Path) -> None:
+    faults = {"chat.startStream": ["feature_disabled"]}
+    async with town(tmp_path, LOOKS, manifest=CUSTOMIZED, faults=faults) as there:
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        assert looks_of(there.bot, root) == [("R.", {"username": "Research", "icon_emoji": ":mag:"})]

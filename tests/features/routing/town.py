@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from slack_bot.http_client import AsyncBaseTransport, Request, Response
+from slack_bot.manifest import Wants, manifest_of, wanted
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
-from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.slack.rules import AppManifest
+from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.testing.tape.builders import answer
 
+CUSTOMIZED = AppManifest.from_json(manifest_of(wanted(Wants(has_agents=True))))
+"""The manifest for several agents, with all of its scopes."""
 FILE = """
 [agents.research]
 url = "http://research.invalid/"
@@ -32,6 +37,18 @@ class ByHost(AsyncBaseTransport):
     async def handle_async_request(self, request: Request) -> Response:
         transport = self._agents.get(request.url.host, self._others)
         return await transport.handle_async_request(request)
+
+
+class Skilled(ScriptedAgent):
+    """An agent with a name and one skill on its card."""
+
+    def __init__(self, text: str, called: str, name: str, *tags: str) -> None:
+        super().__init__(*[answer(text)] * 9)
+        self._called = called
+        self._skill = {"id": "s", "name": name, "description": "", "tags": list(tags)}
+
+    def card(self, url: str) -> dict[str, Any]:
+        return {**super().card(url), "name": self._called, "skills": [self._skill]}
 
 
 class Town:
@@ -67,3 +84,35 @@ async def town(
     through, tapes = partial(ByHost, agents=hosts), [answer("D.")] * 9
     async with run_bot(*tapes, through=through, config=str(file), after=after, **overrides) as bot:
         yield Town(bot, hosts)
+
+
+SKILLS = f'{FILE}[routing]\nchoose = "skills"\n'
+
+
+def skilled() -> dict[str, ScriptedAgent]:
+    """Both know reports; papers and deployments are of one each."""
+    return {
+        "research.invalid": Skilled("R.", "Library", "Find papers", "papers", "report"),
+        "ops.invalid": Skilled("O.", "Operations", "Deploy a service", "deploy", "report"),
+    }
+
+
+def choice_in(bot: BotHarness, root: str, channel: str = CHANNEL) -> SeenMessage:
+    """The message that asks for an agent."""
+    (found,) = [seen for seen in bot.thread(root, channel) if "Which one shall I ask?" in seen.read]
+    return found
+
+
+async def press(
+    bot: BotHarness, seen: SeenMessage, number: int, user: str = "U1", channel: str = CHANNEL
+) -> None:
+    bot.workspace.press(user, channel, seen.ts, f"choose_agent-{number}", now=bot.now)
+    await bot.deliver()
+    await bot.idle()
+
+
+async def work_of(bot: BotHarness) -> None:
+    """What the feature does by itself. Never returns."""
+    run = bot.app.features["routing"].run
+    assert run is not None
+    await run()

@@ -1,0 +1,64 @@
+"""PURE. The modal in which a person asks another agent."""
+
+from collections.abc import Mapping
+
+from ...slack.blocks import Args, Block, plain, shorten
+from ...text.words import (
+    ANOTHER_AGENT_LABEL,
+    ANOTHER_ASK_LABEL,
+    ANOTHER_QUESTION,
+    ANOTHER_WHICH,
+    FORM_CANCEL_LABEL,
+    FORM_PLACEHOLDER,
+)
+from ...turn.buttons import AGENT, ANOTHER_MODAL, WORDS
+
+_MOST_WORDS = 3_000  # Slack: characters of an input
+_MOST_OPTIONS, _LABEL = 100, 75  # Slack: options of a select, characters of one
+
+
+def another_view(metadata: str, text: str, labels: Mapping[str, str]) -> Args:
+    """The view for `views.open`. `text`: what was asked before; `labels`: the names of the agents that people
+    read.
+    """
+    return {
+        "type": "modal",
+        "callback_id": ANOTHER_MODAL,
+        "private_metadata": metadata,
+        "title": plain(ANOTHER_AGENT_LABEL),
+        "submit": plain(ANOTHER_ASK_LABEL),
+        "close": plain(FORM_CANCEL_LABEL),
+        "blocks": [
+            _input(AGENT, ANOTHER_WHICH, agent_select(labels)),
+            _input(
+                WORDS,
+                ANOTHER_QUESTION,
+                {
+                    "type": "plain_text_input",
+                    "multiline": True,
+                    "max_length": _MOST_WORDS,
+                    **({"initial_value": text[:_MOST_WORDS]} if text else {}),
+                },
+            ),
+        ],
+    }
+
+
+def agent_select(labels: Mapping[str, str], chosen: str = "") -> Block:
+    """A select of agents: the names that people read, by the names in the settings."""
+    options = {
+        name: {"text": plain(shorten(label, _LABEL)), "value": name}
+        for name, label in [*labels.items()][:_MOST_OPTIONS]
+    }
+    first = {"initial_option": options[chosen]} if chosen in options else {}
+    shown: Block = {"options": [*options.values()], "placeholder": plain(FORM_PLACEHOLDER)}
+    return {"type": "static_select", **shown, **first}
+
+
+def _input(name: str, label: str, element: Block) -> Block:
+    return {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label),
+        "element": {**element, "action_id": name},
+    }

@@ -1,0 +1,21 @@
+"""The modal in which a person asks another agent, as Slack takes it."""
+
+from __future__ import annotations
+
+from slack_bot.features.routing.another_view import agent_select, another_view
+
+
+def test_it_has_the_other_agents_and_what_was_asked() -> None:
+    view = another_view("h|T1:C1:1.0", "x" * 4_000, {"ops": "Operations " * 20})
+    select, words = (block["element"] for block in view["blocks"])
+    assert view["private_metadata"] == "h|T1:C1:1.0"
+    assert [len(each["text"]["text"]) for each in select["options"]] == [75]
+    assert len(words["initial_value"]) == 3_000
+    assert "initial_value" not in another_view("h|t", "", {"ops": "Ops"})["blocks"][1]["element"]
+
+
+def test_the_chosen_one_is_selected_if_it_is_there() -> None:
+    agents = {str(number): str(number) for number in range(200)}
+    assert len(agent_select(agents)["options"]) == 100
+    assert agent_select({"ops": "Ops"}, "ops")["initial_option"]["value"] == "ops"
+    assert "initial_option" not in agent_select({"ops": "Ops"}, "gone")
