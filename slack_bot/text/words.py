@@ -236,10 +236,11 @@ AGENT_IS_AWAY = "It cannot be reached now."
 AGENT_IS_CHOSEN = "{} answers in this thread. Mention me with your question."
 AGENT_IS_CHOSEN_FOR_DIRECT = "{} answers you here from now on, if you name no other agent."
 WHICH_AGENT = "More than one of my agents could answer this. Which one shall I ask?"
-CHOICE_IS_MADE = "I asked {}."
-CHOICE_IS_OVER = "This choice is over. Please ask your question again."
-CHOICE_WAS_MADE = "This question was asked already."
-NOT_YOURS_TO_CHOOSE = "Only the person who asked can choose."
+CHOICE_IS_MADE, CHOICE_IS_OVER = "I asked {}.", "This choice is over. Please ask your question again."
+CHOICE_WAS_MADE, NOT_YOURS_TO_CHOOSE = (
+    "This question was asked already.",
+    "Only the person who asked can choose.",
+)
 ANOTHER_AGENT_LABEL, ANOTHER_ASK_LABEL = "Ask another agent", "Ask"
 ANOTHER_WHICH, ANOTHER_QUESTION = "Who shall answer?", "Your question"
 ANOTHER_WANTS_WORDS = "Write what you want to ask."
@@ -462,8 +463,7 @@ HOME_HOW = (
     "Mention me in a channel, or write to me under Messages. The answer comes into the thread, and you can go"
     " on there. Write “stop” to end an answer."
 )
-HOME_AGENTS_TITLE = "Agents"
-HOME_AGENT_ASKED = "Ask with “{}: your question”"
+HOME_AGENTS_TITLE, HOME_AGENT_ASKED = "Agents", "Ask with “{}: your question”"
 HOME_AGENT_SKILLS = "Can do: {}"
 HOME_FOR_ALL = "Everybody may ask it"
 HOME_FOR_YOU = "Only some people may ask it, and you are one of them"

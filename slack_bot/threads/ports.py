@@ -102,7 +102,10 @@ class AgentRouting:
         return ()
 
     async def choose_direct(self, user: str, team: str, agent: str) -> None:
-        """`agent` answers this person's direct messages from now on, if they may ask it. Raises StoreError."""
+        """`agent` answers this person's direct messages from now on, if they may ask it.
+
+        Raises StoreError.
+        """
 
     async def offer(self, question: Question, near: tuple[str, ...]) -> None:
         """Let its asker choose among these agents, once. Raises StoreError."""

@@ -150,3 +150,31 @@ def test_a_variable_of_no_agent_is_named(tmp_path: Path) -> None:
         "SLACK_BOT_AGENTS__OPS__BEARER_TOKN is not a setting; did you mean"
         " SLACK_BOT_AGENTS__OPS__BEARER_TOKEN?",
     ]
+
+
+def test_two_agents_of_one_name_are_refused_with_the_line(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"line 5, cannot be read: Cannot declare .*ops"):
+        table(tmp_path, f'{TWO}[agents.ops]\nurl = "http://x.invalid/"\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            'name = "two\\nlines"',
+            "agents.ops.name is 'two\\nlines': should be one line of at most 80 characters",
+        ),
+        ('name = ""', "agents.ops.name is '': should be one line of at most 80 characters"),
+        ('icon = "mag"', "agents.ops.icon is 'mag': should be an emoji by its name, such as :mag:"),
+        (
+            'icon_url = "http://x.example/i.png"',
+            "agents.ops.icon_url is 'http://x.example/i.png': should be the https address of a picture",
+        ),
+        (
+            '[routing]\nchoose = "model"',
+            "routing.choose is 'model': should be off or skills",
+        ),
+    ],
+)
+def test_a_name_or_picture_that_slack_would_not_take_is_named(text: str, line: str, tmp_path: Path) -> None:
+    assert problems(tmp_path, f"{TWO}{text}\n") == [line]

@@ -98,6 +98,8 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "outbound: waiting          1  1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z",
             "feedback                   0",
             "personal_agents            0",
+            "agent_choices              0",
+            "handovers                  0",
             "sign_ins                   0",
             "signed_in                  0",
             "conversations              0",
@@ -144,7 +146,8 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
             "Erased of U1: turns 1, messages to them 0, feedback 0, the agent chosen for direct messages 0,"
-            " sign-ins under way 0, sign-ins 0, open questions of an agent 0,"
+            " questions that wait for a choice of their agent 0, questions that were given to another agent"
+            " 0, sign-ins under way 0, sign-ins 0, open questions of an agent 0,"
             " conversations with an agent that must know who asks 0, overheard messages 0, forms 0,"
             " threads listened to 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
         )

@@ -17,6 +17,7 @@ from slack_bot.observe.metrics import Metrics
 from slack_bot.settings.observe import AuditSettings
 from slack_bot.slack.features import FeatureFinding
 from slack_bot.store.knowledge import Profiles, workspace_name
+from slack_bot.testing.agent.scripted import ScriptedAgent
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
@@ -367,3 +368,41 @@ async def test_an_answer_that_is_no_stream_has_the_name_too(tmp_path: Path) -> N
         root = await there.bot.ask("research: what is it?")
         await there.bot.idle()
         assert looks_of(there.bot, root) == [("R.", {"username": "Research", "icon_emoji": ":mag:"})]
+
+
+@on_virtual_time
+async def test_the_threads_of_a_renamed_agent_say_so_and_new_ones_are_its(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("ops: what is it?")
+        await there.bot.idle()
+        old = there.bot
+    renamed = FILE.replace("[agents.ops]", "[agents.operations]")
+    async with town(tmp_path, renamed, after=old) as there:
+        await there.bot.ask("and why?", thread_ts=root)
+        await there.bot.idle()
+        ((_, said),) = there.bot.ephemeral(root)
+        assert said.startswith(
+            "ops is not one of my agents any more. To ask default or research or operations"
+        )
+        new = await there.bot.ask("operations: and why?")
+        await there.bot.idle()
+        assert there.bot.read(new) == ["O."] and there.asked("ops") == ["and why?"]
+
+
+@on_virtual_time
+async def test_a_question_that_waits_for_a_removed_agent_ends_with_a_sentence(tmp_path: Path) -> None:
+    agents = of_hosts()
+    agents["ops.invalid"] = ScriptedAgent(answer("Slow.", seconds=600.0))
+    async with town(tmp_path, agents=agents) as there:
+        root = await there.bot.ask("ops: what is it?")
+        await there.bot.ask("and why?", thread_ts=root)
+        await asyncio.sleep(5)
+        there.bot.life.end_now()
+        old = there.bot
+    only = '[agents.research]\nurl = "http://research.invalid/"\n'
+    async with town(tmp_path, only, after=old) as there:
+        await asyncio.sleep(60)
+        await there.bot.idle()
+        notes = [note for seen in there.bot.thread(root) for note in seen.extras]
+        assert sum(note.startswith("ops is not one of my agents any more.") for note in notes) == 2
+        assert there.asked("research") == there.asked("default") == []
