@@ -237,10 +237,8 @@ AGENT_IS_CHOSEN = "{} answers in this thread. Mention me with your question."
 AGENT_IS_CHOSEN_FOR_DIRECT = "{} answers you here from now on, if you name no other agent."
 WHICH_AGENT = "More than one of my agents could answer this. Which one shall I ask?"
 CHOICE_IS_MADE, CHOICE_IS_OVER = "I asked {}.", "This choice is over. Please ask your question again."
-CHOICE_WAS_MADE, NOT_YOURS_TO_CHOOSE = (
-    "This question was asked already.",
-    "Only the person who asked can choose.",
-)
+CHOICE_WAS_MADE = "This question was asked already."
+NOT_YOURS_TO_CHOOSE = "Only the person who asked can choose."
 ANOTHER_AGENT_LABEL, ANOTHER_ASK_LABEL = "Ask another agent", "Ask"
 ANOTHER_WHICH, ANOTHER_QUESTION = "Who shall answer?", "Your question"
 ANOTHER_WANTS_WORDS = "Write what you want to ask."
@@ -456,9 +454,8 @@ FEEDBACK_NOT_STORED = "Your feedback could not be stored right now. Please press
 # -- the Home tab --------------------------------------------------------------------------------------------
 
 HOME_UNNAMED_AGENT = "Your agent"
-HOME_UNNAMED_ICON = "The agent"
 HOME_AGENT_AWAY = "I cannot reach the agent right now. Ask all the same: you get an answer, or I say why not."
-HOME_HOW_TITLE = "How to ask"
+HOME_HOW_TITLE, HOME_UNNAMED_ICON = "How to ask", "The agent"
 HOME_HOW = (
     "Mention me in a channel, or write to me under Messages. The answer comes into the thread, and you can go"
     " on there. Write “stop” to end an answer."
@@ -471,8 +468,8 @@ HOME_NOT_FOR_YOU = "Only some people may ask it, and you are not one of them"
 HOME_REACHABLE, HOME_AWAY = "Reachable", "Cannot be reached now"
 HOME_DIRECT = "Who answers your direct messages, if you name nobody:"
 HOME_HOW_AGENTS = (
-    "Mention me in a channel, or write to me under Messages, with the name of an agent in front. The answer"
-    " comes into the thread, and you can go on there with the same agent. Write “stop” to end an answer."
+    "Mention me in a channel, or write to me under Messages, with the name of an agent in front. You go on in"
+    " the thread of the answer, with the same agent. Write “stop” to end an answer."
 )
 HOME_SKILLS_TITLE = "What it can do"
 HOME_QUESTIONS_TITLE = "Your questions"

@@ -11,8 +11,8 @@ walks: what the assembler of an answer and the parser did alone is done by parts
 A chunk makes as many calls as before. A fifth one raised the walks of a mention, a press and a takeover: a
 bot may have several agents, so which one a thread has is asked on the way. A sixth one raised the same walks:
 whether the asker may ask this agent here is asked before each question. A seventh one raised them a little:
-sign-ins are one feature more with which a bot is built, and two collections more that a store looks through. An
-eighth one did so once more: an answer has the name of its agent, and its buttons the people who may use them.
+sign-ins are one feature more with which a bot is built, and two collections more that a store looks through.
+An eighth one did so: an answer has the name of its agent, and its buttons the people who may use them.
 """
 
 from __future__ import annotations
