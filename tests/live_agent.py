@@ -12,6 +12,7 @@ python -m tests.live_agent PORT     as a process of its own that holds for ever;
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -44,7 +45,7 @@ from a2a.types import (
 from google.protobuf.json_format import MessageToDict
 from starlette.applications import Starlette
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from slack_bot.clock import Clock, system_clock
 from slack_bot.playground.hosting import host_app
@@ -74,13 +75,16 @@ ANSWERS = {"unicode": UNICODE, "long": LONG}
 class Live:
     """A running agent: its base URL, the headers of all requests so far, and the messages it was sent.
 
+    `calls`: the headers and the body of each. `tasks`: the words with which each task began, by its id.
     `pushes`: where it was told to post. `before_push` is awaited before it takes such an address. `publish`
     makes each card, public or extended, that it sends.
     """
 
     url: str = ""
     headers: list[dict[str, str]] = field(default_factory=list)
+    calls: list[tuple[dict[str, str], Json]] = field(default_factory=list)
     messages: list[Json] = field(default_factory=list)
+    tasks: dict[str, str] = field(default_factory=dict)
     hold: int = 0
     release: asyncio.Event = field(default_factory=asyncio.Event)
     done: asyncio.Event = field(default_factory=asyncio.Event)  # a task is completed
@@ -107,6 +111,7 @@ class _Executor(AgentExecutor):
         if task is None:
             assert context.message is not None
             task = new_task_from_user_message(context.message)
+            self._live.tasks[task.id] = said
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         if said.startswith("reply:"):
@@ -155,6 +160,19 @@ class _Executor(AgentExecutor):
         assert context.task_id is not None
         assert context.context_id is not None
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+async def _read(receive: Receive) -> tuple[bytes, Receive]:
+    """The body of a request, and what gives it once more."""
+    messages = [await receive()]
+    while messages[-1].get("more_body"):
+        messages.append(await receive())
+    body, again = b"".join(each.get("body", b"") for each in messages), iter(messages)
+
+    async def replayed() -> Message:
+        return next(again, None) or await receive()
+
+    return body, replayed
 
 
 async def _write(updater: TaskUpdater, answer: str) -> None:
@@ -244,6 +262,9 @@ class _App:
         async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
             headers = {key.decode(): value.decode() for key, value in scope["headers"]}
             live.headers.append(headers)
+            if scope["method"] == "POST":
+                body, receive = await _read(receive)
+                live.calls.append((headers, json.loads(body)))
             refused = None if guard is None or scope["method"] == "GET" else await guard(headers)
             if refused is not None:
                 status, challenge = refused
