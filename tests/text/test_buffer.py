@@ -12,6 +12,7 @@ from slack_bot.text.buffer import StreamBuffer
 from slack_bot.text.fit import MessageLimits
 from slack_bot.text.ledger import Ledger
 from slack_bot.text.markdown import MarkdownState, inside_cluster, sendable_part
+from slack_bot.text.masking import MASK
 from slack_bot.text.sanitize import StreamSanitizer
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import work
@@ -638,6 +639,18 @@ def test_only_the_end_is_taken_back(most: int) -> None:
     while text := buffer.shown(0.0):
         got += text
     assert got == "one two "
+
+
+def test_a_secret_that_was_learned_meanwhile_stays_known_where_text_is_taken_back() -> None:
+    buffer = new(secrets=HELD)
+    buffer.push("one ", 0.0)
+    buffer.input.mark()
+    buffer.input.learn("a-new-token")
+    buffer.push("two", 0.0)
+    buffer.retract()
+    buffer.push("a-new-", 0.0)
+    buffer.push("token\n", 0.0)
+    assert buffer.shown(0.0) == f"one {MASK}\n"
 
 
 def test_text_that_is_under_way_cannot_be_taken_back() -> None:

@@ -109,3 +109,12 @@ def test_a_text_takes_linear_work(piece: str) -> None:
 )
 def test_a_text_takes_linear_time(piece: str) -> None:
     assert grows_like_its_text(mask_secrets, piece)
+
+
+def test_a_value_that_is_learned_on_the_way_is_masked_from_there_on() -> None:
+    masking = SecretFilter(("first-secret",))
+    shown = masking.push("One: first-sec")
+    masking.learn(("first-secret", "other-secret"))
+    shown += masking.push("ret, other-") + masking.push("secret.") + masking.end()
+    assert shown == f"One: {MASK}, {MASK}."
+    assert masking.masked.total() == 2
