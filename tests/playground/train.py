@@ -18,8 +18,10 @@ import json
 import math
 import multiprocessing
 import random
+import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -38,6 +40,9 @@ _PART = 40  # one row in so many is the part that is learned for the record
 _ORDERS, _ROUNDS = 3, 3  # the examples are learned in so many orders, each so often
 _MARGIN = 1.0  # by which the right label shall be ahead
 _MOST = 1.0  # that one example may change
+_SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n")
+_FEWEST_WORDS = 4  # of a sentence from which something is learned
+_ENOUGH, _MOST_OFTEN = 50, 3  # texts of a label; fewer are learned up to so often
 _LEAST = 3.5  # a weight of fewer units is left out, which makes the file much smaller
 
 Example = tuple[str, str]
@@ -69,21 +74,39 @@ def guide() -> list[PageSection]:
 
 
 def said_in(sections: Iterable[PageSection]) -> list[Example]:
-    """The heading of each section and its first sentence."""
-    return [(each.heading, text) for each in sections for text in (each.heading, each.first_sentence)]
+    """The heading of each section, and its sentences."""
+    return [
+        (each.heading, text)
+        for each in sections
+        for text in (each.heading, *_SENTENCE.split(each.text))
+        if text == each.heading or len(text.split()) >= _FEWEST_WORDS
+    ]
+
+
+def balanced(rows: Sequence[Example]) -> list[Example]:
+    """`rows`, and again those of labels that have few: else a new section loses against the old ones."""
+    counts = Counter(label for label, _ in rows)
+    again = {label: min(_MOST_OFTEN, max(1, round(_ENOUGH / count))) for label, count in counts.items()}
+    return [row for row in rows for _ in range(again[row[0]])]
 
 
 def taught() -> list[Example]:
     """All that the model learns from."""
-    return examples() + wordings() + said_in(guide())
+    return balanced(examples() + wordings() + said_in(guide()))
 
 
 def record_of(rows: Sequence[Example], model: str) -> dict[str, str]:
     """Tells whether `model` was learned from `rows` by this code: what it learns from, and a small part."""
-    subjects = bundled_subjects()
-    features = [[label, *features_of(text, subjects.named_in(text))] for label, text in rows]
+    features = [[label, *each] for (label, _), each in zip(rows, _features(rows), strict=True)]
     made = {"features": json.dumps(features), "part": learned(rows[::_PART]), "model": model}
     return {name: hashlib.sha256(text.encode("utf-8")).hexdigest() for name, text in made.items()}
+
+
+def _features(rows: Sequence[Example]) -> list[list[str]]:
+    """The features of each of `rows`."""
+    subjects = bundled_subjects()
+    of = {text: features_of(text, subjects.named_in(text)) for text in dict.fromkeys(text for _, text in rows)}
+    return [of[text] for _, text in rows]
 
 
 def learned_in_processes(rows: Sequence[Example]) -> str:
@@ -96,8 +119,7 @@ def learned(rows: Sequence[Example], orders: int = _ORDERS, run: Run = map) -> s
     """The model that was learned from `rows`, in so many orders. `run`: how these are gone through."""
     labels = sorted({label for label, _ in rows})
     numbers = {label: number for number, label in enumerate(labels)}
-    subjects = bundled_subjects()
-    features = [features_of(text, subjects.named_in(text)) for _, text in rows]
+    features = _features(rows)
     names = sorted({name for each in features for name in each})
     places = {name: place for place, name in enumerate(names)}
     vectors = [[places[name] for name in each] for each in features]

@@ -53,6 +53,11 @@ _DEMANDS = re.compile(  # what somebody in a story wants is asked, too
     r"|requires?|refuses?|forbids?|(?:is|are) not allowed|worr(?:y|ies|ied)|wants?|(?:would|['’]d) like)\b",
     re.IGNORECASE,
 )
+_DEMANDS_MORE = re.compile(  # behind a demand, of the same thing: "and asks a human before"
+    r"\W*(?:(?:and|but|also|then)\b\W*)*(?:asks?|does(?:n['’]?t)?|never|must|should|keeps?|sends?|shows?|tells?|lets?"
+    r"|remembers?|masks?|stops?|runs?)\b",
+    re.IGNORECASE,
+)
 _TELLS = re.compile(  # it is no part of the question before it
     r"\W*(?:(?:so|and|but)\b\W*)*"
     r"(?:given|since|because|as (?:i|we)|which|we|i|i['’]\w+|our|my|the \w+ people)\b",
@@ -182,6 +187,8 @@ def _asked_in_story(sentence: str) -> list[str]:
         if len(clause.split()) > 1 and (_ASKS_IN_STORY.match(clause) or _DEMANDS.match(clause)):
             found.append((start, end))
             is_open = True
+        elif is_open and len(clause.split()) > _FRAGMENT and _DEMANDS_MORE.match(clause):
+            found.append((start, end))
         elif is_open and not _TELLS.match(clause):
             found[-1] = found[-1][0], end
         else:
