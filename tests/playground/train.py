@@ -105,7 +105,9 @@ def record_of(rows: Sequence[Example], model: str) -> dict[str, str]:
 def _features(rows: Sequence[Example]) -> list[list[str]]:
     """The features of each of `rows`."""
     subjects = bundled_subjects()
-    of = {text: features_of(text, subjects.named_in(text)) for text in dict.fromkeys(text for _, text in rows)}
+    of = {
+        text: features_of(text, subjects.named_in(text)) for text in dict.fromkeys(text for _, text in rows)
+    }
     return [of[text] for _, text in rows]
 
 

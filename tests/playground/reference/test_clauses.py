@@ -82,6 +82,17 @@ def test_the_questions_of_a_story_are_apart_from_what_it_tells() -> None:
     assert questions_in_story("Is it free, and is it secure?") == []
 
 
+def test_what_a_story_demands_of_one_thing_is_asked_apart() -> None:
+    story = "Our people sit in Slack all day and copy from a web page, " * 5
+    asked = "I'd like one bot that knows our agents, asks a human before a ticket is made, and doesn't leak."
+    assert questions_in_story(story + asked + " And it never tells others what was said.") == [
+        "I'd like one bot that knows our agents",
+        "asks a human before a ticket is made, and doesn't leak.",
+    ]
+    more = "I'd like one bot that knows our agents, and doesn't tell others what was said."
+    assert questions_in_story(story + more)[1:] == ["doesn't tell others what was said."]
+
+
 def test_what_points_back_cannot_stand_alone() -> None:
     assert points_back("can I change it?") and points_back("have the agent read a file")
     assert points_back("is that the fault of the agent?") and points_back("why is each of them needed?")

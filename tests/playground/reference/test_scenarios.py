@@ -291,7 +291,7 @@ def test_of_a_part_that_is_not_quite_answered_no_more_is_known() -> None:
     said = answer(
         run("Can several agents stand behind one app, and what would you recommend for a setup like ours?")
     )
-    assert said.startswith("One bot has one agent")
+    assert said.startswith("One Slack app may have several agents")
     assert "Of *what would you recommend for a setup like ours?* I know no more than this." in said
 
 
