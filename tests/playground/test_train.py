@@ -10,7 +10,17 @@ import pytest
 from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.search import bundled_classifier
 from slack_bot.playground.reference.subjects import bundled_subjects
-from tests.playground.train import EXAMPLES, RECORD, examples, guide, kept, learned, record_of, taught
+from tests.playground.train import (
+    EXAMPLES,
+    RECORD,
+    balanced,
+    examples,
+    guide,
+    kept,
+    learned,
+    record_of,
+    taught,
+)
 
 FEWEST = 14  # examples of a section
 CHAPTER = "trying-and-installing-it"
@@ -62,7 +72,7 @@ def test_examples_that_were_not_learned_are_told_apart() -> None:
     headings = {each.heading for each in guide() if each.page == CHAPTER}
     rows = [row for row in examples() if row[0] in headings]
     others = [row for number, row in enumerate(rows) if number % 5]
-    model = Classifier(learned(others, orders=1))
+    model = Classifier(learned(balanced(others), orders=1))
     subjects = bundled_subjects()
     first = among = 0
     for label, text in rows[::5]:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 LONG_STORY = 45
 """Words: of a longer text the clauses that ask are the question."""
+_MOST_SENTENCES = 100  # of a story: more would take too long
 _NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
@@ -129,7 +130,8 @@ def questions_in_story(text: str) -> list[str]:
     """The questions of a long `text`, with what it says must be so, each alone."""
     if not is_long_story(text):
         return []
-    found = [question for sentence in _SENTENCE.split(text) for question in _asked_in_story(sentence)]
+    sentences = _SENTENCE.split(text, maxsplit=_MOST_SENTENCES)[:_MOST_SENTENCES]
+    found = [question for sentence in sentences for question in _asked_in_story(sentence)]
     return found if len(found) > 1 else []
 
 

@@ -37,6 +37,7 @@ from .subjects import Subjects, bundled_subjects
 _BEST, _NEAREST = 5, 2  # sections that a search finds, and that are named where nothing fits
 _BY_NAME = 99.0  # score of a section that is asked for by its heading
 _SHORT_ASK = 20  # words: what is asked in a long story is clear
+_HEARD_AS_WHOLE = 150  # words: a longer story tells too much besides
 _ENOUGH = 2  # words that are not everyday ones: a clause with fewer says nothing without the rest
 _IN_HEADING, _IN_WORDING = 3, 2  # how often a word counts there
 # What the words alone must have to be believed: a score, how far the next topic is behind (as a share of it),
@@ -295,6 +296,8 @@ class Library:
     def _answers_to_whole(self, text: str, asking: Sequence[str]) -> list[Hit]:
         """The sections that answer `text`, or its `asking` clauses without what is told besides."""
         asked = [last_question(text)] if is_long_story(text) else [text]
+        if is_long_story(text) and len(text.split()) <= _HEARD_AS_WHOLE:
+            asked.append(text)
         joined = " ".join(asking)
         if self._says_enough(joined) and (not is_long_story(text) or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)

@@ -402,7 +402,7 @@ def test_a_long_story_without_a_clear_question_gets_no_answer_but_what_comes_nea
 def test_a_story_with_several_questions_has_an_answer_to_each() -> None:
     asked = (
         f"{STORY} Our works council wants to know who can read what was asked, the ops people say they don't"
-        " want to babysit another database, and what would you say is the catch?"
+        " want to run another database, and what would you say is the catch?"
     )
     assert answers(asked) == [
         "Can an operator or my boss read what I ask?",
