@@ -145,8 +145,12 @@ class Server:
         if (message := params.get("message")) is None:
             return self.of_task(params.get("taskId") or params["id"])
         words = next((part["text"] for part in message["parts"] if "text" in part), "a press")
-        about = message["metadata"]["slack"]  # alone known of a "stop" that became a question
-        thread, user = self.world.asked.get(words.split()[0], (about["thread_ts"], about["user"]))
+        # known of a "stop" that became a question, and left out where a task alone is answered
+        about = message.get("metadata", {}).get("slack", {})
+        if (asked := self.world.asked.get(words.split()[0])) is None and not about:
+            before = self.of_task(message["taskId"])
+            asked = before.thread, before.user
+        thread, user = asked or (about["thread_ts"], about["user"])
         if about.get("answered_by") == APPROVER:
             self.world.kinds.add("approval")
             before = self.of_task(message["taskId"])
