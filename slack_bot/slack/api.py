@@ -129,7 +129,8 @@ class SlackTransport:
             self.visibility.refuse()
             _log.warning(
                 "Slack does not take buttons that only some people see: everybody sees them, and who may not"
-                " press is told so; not tried until the next start"
+                " press is told so; not tried until the next start",
+                extra={"turn": self._turn or None},
             )
         return result
 

@@ -180,10 +180,10 @@ def test_a_file_that_a_person_gave_has_its_bytes(stand: Stand) -> None:
 def test_the_typing_status_is_told_and_goes_with_the_answer(stand: Stand) -> None:
     stand.call("assistant.threads.setStatus", channel_id="C1", thread_ts=stand.root, status="is thinking...")
     where = {"type": "status", "channel": "C1", "thread_ts": stand.root}
-    assert stand.told[-1] == {**where, "text": "is thinking..."}
+    assert stand.told[-1] == {**where, "text": "is thinking...", "name": ""}
     assert stand.feed.snapshot()["statuses"][0]["text"] == "is thinking..."
     stand.stream(text("Hello"))
-    assert {**where, "text": ""} in stand.told
+    assert {**where, "text": "", "name": ""} in stand.told
 
 
 def test_a_pressed_control_shows_as_pressed_also_later(stand: Stand) -> None:

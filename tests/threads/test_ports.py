@@ -29,5 +29,5 @@ async def test_the_agent_is_told_nothing_beside_the_question() -> None:
     await context.reword(QUESTION.thread, {}, is_gone=True)
     context.viewed(("T1", "U1"), ("C2",))
     context.forget()
-    around = await context.look_around(QUESTION, ())
+    around = await context.look_around(QUESTION, (), "email")
     assert (around.part(takes_json=True), around.metadata, around.heard) == (None, {}, None)

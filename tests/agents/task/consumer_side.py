@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from slack_bot.agents.task.stream_consumer import StreamConsumer, TurnHandle
@@ -63,6 +64,7 @@ class AnyAgent:
 
     def __init__(self) -> None:
         self.habits: dict[str, str] = {}
+        self.conversation = SimpleNamespace(key=("T", "C", "1.0"))
         self.server: Any = None
 
     def __getattr__(self, name: str) -> Any:

@@ -440,10 +440,10 @@ def test_a_question_takes_less_than_a_blink() -> None:
 
 
 @pytest.mark.parametrize("text", ["word " * 8_000, "can it do that, and what is the cost? " * 1_000])
-def test_the_longest_message_takes_less_than_a_tenth_of_a_second(text: str) -> None:
+def test_the_longest_message_takes_less_than_a_fifth_of_a_second(text: str) -> None:
     begun = time.process_time()
     GUIDE.search(text)
-    assert time.process_time() - begun < 0.1
+    assert time.process_time() - begun < 0.2
 
 
 # -- small pages ---------------------------------------------------------------------------------------------

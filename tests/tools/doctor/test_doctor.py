@@ -69,7 +69,7 @@ async def test_what_hangs_on_a_value_that_cannot_be_used_is_not_looked_at(
         found = bad(await setup.look())
         assert [(each.check, each.state) for each in found if each.check != "settings"] == [
             ("slack", UNKNOWN), ("agent", UNKNOWN), ("health", UNKNOWN),
-            ("push", UNKNOWN), ("identity", UNKNOWN), ("sign_in", UNKNOWN), ("audit", UNKNOWN),
+            ("push", UNKNOWN), ("audit", UNKNOWN), ("identity", UNKNOWN), ("sign_in", UNKNOWN),
         ]  # fmt: skip
         assert any("A2A_AGENT_URL" in each.text for each in found if each.state is FAILED)
 
