@@ -102,12 +102,12 @@ def _unreadable(file: str, text: str, message: str) -> str:
 
 def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
     for name, value in whole.items():
+        if name in _OF_AGENTS:
+            continue  # `agents` looks at them
         if name == _EVERYWHERE:
             yield from _in_table(name, value)
         elif name == _SINGLE:
             yield from _in_tables(value)
-        elif name in _OF_AGENTS:
-            pass  # `agents` looks at them
         elif isinstance(value, dict):
             yield from _unknown_table(name, value)
         elif guess := nearest(name, _KNOWN):
