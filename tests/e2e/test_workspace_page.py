@@ -222,9 +222,9 @@ async def test_a_form_in_a_message_is_filled_in_and_answered_by_its_asker_alone(
     await scenes.form_of_the_agent(page, playground)
     await page.until("document.querySelectorAll('#thread .form-row').length === 3")
     await scenes.be(page, "Jonas")
-    await page.value("document.querySelector('#thread .button.primary').click()")
-    await page.until("document.querySelector('#thread .private')")
+    await page.until("!document.querySelector('#thread .button.primary')")
     await scenes.be(page, "Maya")
+    await page.until("document.querySelector('#thread .button.primary')")
     for field, given in (("select", "staging"), ("input", "1.2")):
         one = f"document.querySelector('#thread .form-row {field}')"
         await page.value(

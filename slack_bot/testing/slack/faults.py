@@ -201,7 +201,7 @@ _NAMES = """
     team_not_found thread_locked thread_not_found thread_ts_required token_expired token_revoked
     too_many_attachments too_many_contact_cards too_many_emoji too_many_reactions too_many_users
     two_factor_setup_required unable_to_share_files unknown_method unknown_snippet_type unknown_subtype
-    update_failed user_disabled user_not_found user_not_in_channel user_not_visible
+    update_failed user_disabled user_not_found user_not_in_channel user_not_visible users_not_found
     users_list_not_supplied view_too_large
 """
 ERROR_NAMES = frozenset(_NAMES.split())
