@@ -57,11 +57,9 @@ os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the 
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """More than cores: many tests wait for a browser, a process or a socket. Two for each core left two cores
-    idle for a quarter of the time; with many cores they are enough, and each takes 0.6 GB.
-    """
+    """Twice as many as cores: many tests wait for a browser, a process or a socket."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(2 * cores, min(3 * cores, cores + 4))
+    return 2 * cores
 
 
 def pytest_collection(session: pytest.Session) -> None:

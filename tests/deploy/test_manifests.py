@@ -16,6 +16,7 @@ import pytest
 from slack_bot import __version__
 from slack_bot.cli import command_line
 from slack_bot.settings.models import PushSettings, SlackSettings, TurnSettings
+from slack_bot.settings.sign_in import SignInSettings
 from tests.deploy.dockerfile import ROOT, declared
 
 DEPLOY = ROOT / "deploy"
@@ -74,7 +75,12 @@ def test_kubernetes_reaches_what_the_image_opens_and_gives_it_time_to_end() -> N
     (container,) = pod["containers"]
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     health = int(image.env["SLACK_BOT_HEALTH__PORT"])
-    assert ports == {"slack": SlackSettings().http_port, "push": PushSettings().port, "health": health}
+    assert ports == {
+        "slack": SlackSettings().http_port,
+        "push": PushSettings().port,
+        "sign-in": SignInSettings().port,
+        "health": health,
+    }
     assert set(ports.values()) == set(image.ports)
     assert {each["targetPort"]: each["port"] for each in service["spec"]["ports"]}.items() <= ports.items()
     probes = container["livenessProbe"], container["readinessProbe"]
