@@ -174,7 +174,7 @@ async def build(
             PeopleTokens(settings.identity, directory, clock),
         )  # fmt: skip
         await agents.open(stack, http_transport)
-        common = new_common_parts(settings, clock, observers, health, store, agents, api, people)
+        common = new_common_parts(settings, clock, observers, health, store, agents, api, directory)
         threads = Threads(common, _thread_ports(common))
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(common.policies, common.people, clock)

@@ -20,7 +20,7 @@ class ProvenPeople:
     def __init__(
         self, people: People, identity: Callable[[], Awaitable[Mapping[str, Any]]], settings: IdentitySettings
     ) -> None:
-        self._people, self._identity = people, identity
+        self.people, self._identity = people, identity
         self._trusted = settings.trusted_teams
 
     async def proven(self, person: AskingPerson) -> ProvenPerson:
@@ -29,7 +29,7 @@ class ProvenPeople:
             own = await self._identity()
         except BotError as error:
             raise AskerUnavailable(f"Slack does not say who the bot is ({error})") from error
-        user = await self._people.user(person.user)
+        user = await self.people.user(person.user)
         if user is None:
             why = f"Slack does not say who {person.user} is (users:read)"
             raise AskerUnavailable(why, safe=ASKER_NOT_FOUND)

@@ -25,6 +25,10 @@ _WORD_MOST = 40  # letters; a longer run of them is a script without spaces, whe
 _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 
 
+def _longest_undecided(secrets: tuple[str, ...]) -> int:
+    return max(MAX_UNDECIDED, *map(len, secrets), 0)
+
+
 class SanitizedInput:
     """What came, on its way to `ledger` without what must not be shown; and what of it may be taken back.
 
@@ -33,6 +37,8 @@ class SanitizedInput:
 
     def __init__(self, ledger: Ledger, secrets: tuple[str, ...]) -> None:
         self._ledger, self.secrets = ledger, secrets
+        self.longest_undecided = _longest_undecided(secrets)
+        """Characters that may be kept back."""
         self._sanitizer = StreamSanitizer(secrets)
         self._at_mark: StreamSanitizer | None = None  # None: before the first character
         self._replaced: Counter[str] | None = None
@@ -46,12 +52,8 @@ class SanitizedInput:
         if secret not in self.secrets:
             self.settle()
             self.secrets = (*self.secrets, secret)
+            self.longest_undecided = _longest_undecided(self.secrets)
             self._sanitizer.learn(self.secrets)
-
-    @property
-    def longest_undecided(self) -> int:
-        """Characters that may be kept back."""
-        return max(MAX_UNDECIDED, *map(len, self.secrets), 0)
 
     def keep_raw(self, text: str) -> None:
         self._raw.append(text)

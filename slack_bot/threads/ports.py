@@ -15,6 +15,7 @@ from ..settings.identity import Identity
 from ..settings.load import Settings
 from ..slack.api import SlackApi
 from ..slack.people import People
+from ..slack.proven_people import ProvenPeople
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
 from ..turn.progress import TurnRecord
@@ -31,7 +32,8 @@ from .thread_agents import ThreadAgents
 class CommonParts:
     """What the threads and the features are built of.
 
-    `secrets`: all secret values of `settings`. `background`: work that is not awaited.
+    `secrets`: all secret values of `settings`. `directory` vouches for people. `background`: work that is not
+    awaited.
     """
 
     settings: Settings
@@ -44,6 +46,7 @@ class CommonParts:
     agents: Agents
     api: SlackApi
     people: People
+    directory: ProvenPeople
     background: TaskSet
     leases: Leases
     journal: Journal

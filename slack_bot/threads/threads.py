@@ -13,7 +13,6 @@ from ..settings.channels import ChannelPolicies
 from ..settings.config_file import read_config
 from ..settings.load import Settings, secrets_of
 from ..slack.api import SlackApi
-from ..slack.people import People
 from ..slack.proven_people import ProvenPeople
 from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker
@@ -46,7 +45,7 @@ def new_common_parts(
     store: Store,
     agents: Agents,
     api: SlackApi,
-    people: People,
+    directory: ProvenPeople,
 ) -> CommonParts:
     """Build the others of them. Raises SettingsError for a bad file of channels."""
     policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
@@ -55,7 +54,7 @@ def new_common_parts(
     starts = StreamStartTracker(background.spawn)
     return CommonParts(
         settings=settings, secrets=secrets_of(settings), policies=policies, clock=clock, observer=observer,
-        health=health, store=store, agents=agents, api=api, people=people,
+        health=health, store=store, agents=agents, api=api, people=directory.people, directory=directory,
         background=background, leases=leases, journal=journal, stream_starts=starts,
         thread_agents=ThreadAgents(store, agents, clock),
         notices=Notices(api, settings.stream, policies, clock, observer, journal, starts, store),
@@ -75,8 +74,7 @@ class Threads:
         self.follow = FollowedThreads(
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
-        directory = ProvenPeople(common.people, common.api.identity, settings.identity)
-        rights = AskerRights(common.policies, directory)
+        rights = AskerRights(common.policies, common.directory)
         parts = TurnParts(
             agents=common.agents, thread_agents=common.thread_agents, rights=rights,
             store=store, settings=settings,

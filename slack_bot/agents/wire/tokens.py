@@ -16,7 +16,7 @@ from .auth import TokenSource
 
 _log = logging.getLogger(__name__)
 
-_RENEW_AT = 0.8  # of a token's life
+RENEW_AT = 0.8  # of a token's life
 _RETRY_PAUSE = 5.0
 """Seconds until a failed renewal is tried again, while the old token is still valid."""
 _HUNG = 10.0
@@ -96,7 +96,7 @@ class FetchedTokens(TokenSource):
     async def _fetch_one(self) -> _Current:
         began = self._now()
         token = await self._fetch()
-        return _Current(token.value, began, began + _RENEW_AT * token.life, began + token.life)
+        return _Current(token.value, began, began + RENEW_AT * token.life, began + token.life)
 
     def _end_fetch(self, fetching: asyncio.Task[_Current]) -> None:
         self._fetching = None

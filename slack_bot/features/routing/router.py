@@ -91,9 +91,9 @@ class Router(AgentRouting):
             return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
         if (words := await self._command(question, rules)) is not None:
             return Route(question, pinned, "it is a word for the bot itself", words)
-        if pinned is None and not question.asker_is_bot:  # a bot presses no button
-            rules = replace(rules, skills=await self._skills())
         choice = choose(question.text, rules)
+        if choice.reason is Reason.DEFAULT and not question.asker_is_bot:  # a bot presses no button
+            choice = choose(question.text, replace(rules, skills=await self._skills()))
         if choice.near:
             return Route(question, choice.agent, choice.why, near=choice.near)
         if choice.obstacle is not None:

@@ -21,9 +21,11 @@ async def sign_out_everywhere(
 
     Returns the hosts that did not say that they revoked the tokens.
     """
-    found = [
-        key async for key, record in store.records(SIGNED_IN) if SIGNED_IN.is_about(key, record, user, team)
-    ]
+    found = {
+        SignInKey(key[0], key[1], key[2]): record.host
+        async for key, record in store.records(SIGNED_IN)
+        if SIGNED_IN.is_about(key, record, user, team)
+    }
     if not found:
         return []
     entries = read_agents(settings).entries
@@ -34,8 +36,8 @@ async def sign_out_everywhere(
     }
     keys = settings.sign_in.keys
     if keys is None:
-        return list(dict.fromkeys([record.host async for _, record in store.records(SIGNED_IN)]))
+        return list(dict.fromkeys(found.values()))
     parts = SignInParts(servers, Vault(keys_in(keys)), store, system_clock(), TaskSet(), 0.0)
     tokens = TokenStore(parts)
-    hosts = [await tokens.forget(SignInKey(key[0], key[1], key[2])) for key in found]
+    hosts = [await tokens.forget(key) for key in found]
     return list(dict.fromkeys(filter(None, hosts)))

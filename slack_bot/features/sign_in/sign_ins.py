@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from ...agents.wire.auth import TokenSource
 from ...settings.sign_in import keys_in
-from ...slack.proven_people import ProvenPeople
 from ...store.sign_ins import SIGNED_IN, SignInKey
 from ...text.sign_in_words import NOT_SIGNED_IN, SIGNED_OUT, SIGNED_OUT_HERE_ONLY
 from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
@@ -84,9 +83,7 @@ def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
 
     if common.agents.people is not None:
         common.agents.people.offer(signed_in)
-    settings = common.settings
-    directory = ProvenPeople(common.people, common.api.identity, settings.identity)
-    desk = SignInDesk(parts, tokens, directory, settings.sign_in.base_url or "")
+    desk = SignInDesk(parts, tokens, common.directory, common.settings.sign_in.base_url or "")
     gate = SignInGate(parts, tokens, desk, common.api, signed_in)
     return replace(ports, sign_in=gate, routing=SignOut(ports.routing, parts, tokens))
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...agents.wire.auth import TokenSource
+from ...agents.wire.tokens import RENEW_AT
 from ...clock import Clock
 from ...errors import (
     AgentError,
@@ -27,7 +28,6 @@ from .server import AuthorizationServer, Grant
 from .vault import Vault
 
 _NO_STORE = "the store, which has the tokens of people, does not work"
-_RENEW_AT = 0.8  # of a token's life
 _UNTRIED = 10.0
 """Seconds without another renewal after the agent refused a new token: it would refuse the next one, too."""
 _MORE = 10.0  # seconds that a renewal may take beside the request: the lease must not end before it
@@ -83,7 +83,7 @@ class TokenStore:
             self._sealed(key, grant),
             signed_in_at=now,
             renewed_at=now,
-            renew_at=now + _RENEW_AT * grant.life,
+            renew_at=now + RENEW_AT * grant.life,
             ends_at=now + grant.life,
         )
         await self._store.change(SIGNED_IN, key, lambda _: record, now)
@@ -123,7 +123,7 @@ class TokenStore:
                 record,
                 sealed=sealed,
                 renewed_at=now,
-                renew_at=now + _RENEW_AT * grant.life,
+                renew_at=now + RENEW_AT * grant.life,
                 ends_at=now + grant.life,
                 version=record.version + 1,
                 renewer="",
