@@ -22,6 +22,7 @@ from .task_ids import TaskIds
 from .wire import frames
 
 _MAX_CHARS = 4_000_000
+_NO_REPLY = "no_reply"  # metadata of a completed task: nothing is to be shown
 _NAMES = {
     frames.Snapshot: "task",
     frames.StatusUpdate: "status_update",
@@ -107,7 +108,7 @@ class EventParser:
             case frames.StatusUpdate(state=state, message=message):
                 if frame.metadata and (tool := parts.tool_part(frames.Part(data=frame.metadata))) is not None:
                     events += self._asides.take(parts.Content(tools=(tool,)))
-                events += self._take_status(state, message)
+                events += self._take_status(state, message, frame.metadata)
             case frames.Snapshot():
                 events += self._take_task(frame)
             case frames.MessageReply(message=message):
@@ -146,7 +147,9 @@ class EventParser:
         held_source = STATUS if self._reader.dialect.default is ArtifactKind.ANSWER else ARTIFACT
         return self._answer.profile_updates(final, held_source)
 
-    def _take_status(self, state: frames.TaskState, message: frames.AgentMessage | None) -> list[Event]:
+    def _take_status(
+        self, state: frames.TaskState, message: frames.AgentMessage | None, status_metadata: frames.Metadata
+    ) -> list[Event]:
         has_asked, self.state = self.state.is_asking, state
         message = message if message is not None and message.role == "agent" else None
         if state.is_asking:
@@ -158,7 +161,7 @@ class EventParser:
             is_answer = state is frames.TaskState.COMPLETED
             content = parts.extract_content(message.parts, message.metadata, keeps_extras=is_answer)
         if state.is_terminal:
-            return [self._end_task(state, message, content)]
+            return [self._end_task(state, message, content, status_metadata)]
         if message is not None and message.metadata:
             handoff = self._asides.take_handoff(message.metadata)
             if handoff:
@@ -174,19 +177,25 @@ class EventParser:
         return [*events, *self._answer.status(content.text)]
 
     def _end_task(
-        self, state: frames.TaskState, message: frames.AgentMessage | None, content: parts.Content
+        self,
+        state: frames.TaskState,
+        message: frames.AgentMessage | None,
+        content: parts.Content,
+        status_metadata: frames.Metadata,
     ) -> Event:
         self._extras.keep("the terminal status message", content.extras)
         text = message.text if message else ""
         whole = content.text if len(content.text) > len(text) else ""
         self._candidates.keep_ending(self._answer.filters.filter_whole(text), whole)
-        return TaskEnded(TaskEnd(state.value), text, reason="task state")
+        places = status_metadata, message.metadata if message else {}
+        no_reply = any(parts.is_true(place, _NO_REPLY) for place in places)
+        return TaskEnded(TaskEnd(state.value), text, no_reply=no_reply, reason="task state")
 
     def _take_task(self, task: frames.Snapshot) -> list[Event]:
         self._has_task = True
         self._candidates.keep_history(self._answer.filters.filter_whole(parts.last_message(task.history)))
         events = self._artifacts.take_stored(task.artifacts)
-        return [*events, *self._take_status(task.state, task.message)]
+        return [*events, *self._take_status(task.state, task.message, task.metadata)]
 
     def _take_reply(self, message: frames.AgentMessage) -> list[Event]:
         if message.role != "agent":

@@ -233,7 +233,8 @@ class HandOver:
         yield from self.leave()
         is_more = sending is not None and (yield from self._stop_with(sending))
         yield from self._delivery.reconciler.close_open(CardClosing.CONTINUES)
-        if not self._state.is_gone:
+        is_seen = self._calls.question.is_addressed or bool(self._state.messages)
+        if is_seen and not self._state.is_gone:
             status = blocks.shorten(GOES_ON_AFTER_RESTART, self._calls.settings.status_chars)
             yield from self._calls.set_status(status)
         return is_more
@@ -479,6 +480,8 @@ class SlackAnswer:
         if ending.outcome is not Outcome.STOPPED and self.replacement is None:
             self.buffer.release_all()
         is_blank = self.replacement is None and not self.buffer.clock.begun and self.extras.is_empty
+        if is_blank and ending.outcome is Outcome.ANSWERED and not self._calls.question.is_addressed:
+            ending = replace(ending, outcome=Outcome.SILENT)
         if ending.outcome is Outcome.ANSWERED and (is_blank or self.replacement == NO_ANSWER):
             ending = replace(ending, outcome=Outcome.NO_TEXT, offer_retry=True)
         if is_blank and ending.outcome is Outcome.NO_TEXT:

@@ -86,6 +86,10 @@ class AnswerEnding:
             return
         if self.is_finished:
             return
+        if ending.outcome is Outcome.SILENT:
+            self.is_finished = True
+            yield from self._clean_up(ending)
+            return
         if self._calls.are_writes_given_up:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self.asked:

@@ -226,7 +226,11 @@ class TurnListener:
         self.actions = ActionHandler(writer, settings.stream, clock, handle, sender)
         self.worker = StepWorker(tasks, f"worker {question.key}")
         is_begun = bool(self._answer.state.ledger.repeated.rest.strip())
-        self.machine = Turn(shows_words=agent.settings.error_text == "show", is_begun=is_begun)
+        self.machine = Turn(
+            shows_words=agent.settings.error_text == "show",
+            is_begun=is_begun,
+            may_be_silent=not question.is_addressed,
+        )
         self._is_heard = False  # the agent was
         self.consumer = TaskConsumer(
             question,

@@ -171,10 +171,14 @@ class AuthCompleted:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnded:
-    """The task reached a terminal state. `text` is the agent's own reason."""
+    """The task reached a terminal state. `text` is the agent's own reason.
+
+    `no_reply`: the agent says that nothing is to be shown.
+    """
 
     end: TaskEnd
     text: str = ""
+    no_reply: bool = field(default=False, kw_only=True)
     reason: str = ""
 
 

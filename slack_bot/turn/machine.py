@@ -42,6 +42,7 @@ from .form import Form, ReplyFormat
 from .narration import join_narration
 from .notices import IdleNotice, PlanTitle, failure
 from .record import Outcome
+from .silence import Silence
 
 _SEARCHED = 200_000  # characters of an answer in which a question is looked for: a longer one comes as a file
 
@@ -257,11 +258,14 @@ class Turn:
     """One turn. Only `handle` changes it.
 
     `shows_words`: the agent's words about its own failure are for readers. `is_begun`: another process showed
-    some of the answer.
+    some of the answer. `may_be_silent`: the question was not addressed to the bot (`silence`).
     """
 
-    def __init__(self, *, shows_words: bool = False, is_begun: bool = False) -> None:
+    def __init__(
+        self, *, shows_words: bool = False, is_begun: bool = False, may_be_silent: bool = False
+    ) -> None:
         self._shows_words = shows_words
+        self._silence = Silence(may_be_silent=may_be_silent, is_begun=is_begun)
         self.state = State.WAITING
         self.late = 0
         self.latches: dict[str, bool] = {latch.value: False for latch in Latch}
@@ -316,10 +320,14 @@ class Turn:
         actions = self._handlers[kind](event)
         if leads_to is not State.WORKING or not self._cards.is_empty:
             self.state = leads_to
-        if self._idle_notice.card is None or kind in _UNSHOWN:
+        if self._idle_notice.card is not None and kind not in _UNSHOWN:
+            ended = self._idle_notice.end()
+            if ended is not None:
+                actions = [self._cards.show(ended, "the agent was heard again"), *actions]
+        if not self._silence.is_hiding:
             return actions
-        ended = self._idle_notice.end()
-        return actions if ended is None else [self._cards.show(ended, "the agent was heard again"), *actions]
+        is_begun = self.latches[Latch.ANSWER_BEGUN] or self.latches[Latch.ASKED]
+        return self._silence.filter_actions(actions, is_begun=is_begun)
 
     def _begin(self, event: events.TurnBegun) -> list[Action]:
         return [ShowStatus(THINKING, event.reason)]
@@ -346,6 +354,8 @@ class Turn:
         return [self._answer.reconcile(event.text, event.reason)]
 
     def _settle(self, event: events.FinalAnswer) -> list[Action]:
+        if self._silence.is_declined:
+            return [NoOp(f"the agent wants nothing shown: {event.reason}")]
         self.latches[Latch.FINAL_SEEN] = True
         self._is_certain = self._is_certain or event.certain
         if not event.text.strip():
@@ -355,6 +365,8 @@ class Turn:
         return [self._answer.reconcile(event.text, reason), FlushText("final answer known")]
 
     def _attach(self, event: events.Attached) -> list[Action]:
+        if self._silence.is_declined:
+            return [NoOp(f"the agent wants nothing shown: {event.reason}")]
         self.latches[Latch.ANSWER_BEGUN] = True
         return [ShowExtra(event.extra, event.reason)]
 
@@ -397,6 +409,7 @@ class Turn:
 
     def _end_task(self, event: events.TaskEnded) -> list[Action]:
         self._end = event
+        self._silence.hear_end(event, is_begun=self.latches[Latch.ANSWER_BEGUN])
         return [FlushText(f"task {event.end}: {event.reason}")]
 
     def _close(self, event: events.StreamEnded) -> list[Action]:
@@ -420,13 +433,11 @@ class Turn:
         if self._form is not None and (end is None or not is_begun):
             return EndTurn(Outcome.ASKED, reason="the agent asked")
         if event.end is StreamEnd.CLOSED or end is not None or self._is_certain:
-            return _completed(event.reason, is_begun=is_begun)
+            return _completed(event.reason, self._silence, is_begun=is_begun)
         if event.end is StreamEnd.WATCHED:
             return EndTurn(Outcome.WATCHED, event.safe, offer_retry=True, reason=event.reason)
         return failure(event, shows_words=shows, is_unfinished=is_begun)
 
 
-def _completed(reason: str, *, is_begun: bool) -> EndTurn:
-    if not is_begun:
-        return EndTurn(Outcome.NO_TEXT, offer_retry=True, reason="the agent wrote nothing")
-    return EndTurn(Outcome.ANSWERED, reason=reason)
+def _completed(reason: str, silence: Silence, *, is_begun: bool) -> EndTurn:
+    return EndTurn(Outcome.ANSWERED, reason=reason) if is_begun else silence.end_without_text()

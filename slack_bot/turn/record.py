@@ -23,6 +23,7 @@ class Outcome(StrEnum):
 
     ANSWERED = "answered"
     NO_TEXT = "no_text"  # the agent finished, and nothing that it sent can be shown: readers are told so
+    SILENT = "silent"  # it was not addressed to the bot, and the agent has nothing to say: nothing is shown
     ASKED = "asked"  # the agent waits for the human
     STOPPED = "stopped"  # the human stopped it
     FAILED = "failed"  # the agent said it failed, or could not be understood
@@ -68,6 +69,16 @@ class ThreadKey:
         return self.team, self.channel, self.ts
 
 
+class QuestionOrigin(StrEnum):
+    """What made the bot ask the agent."""
+
+    MESSAGE = "message"  # a person or a bot wrote to the bot
+    REACTION = "reaction"  # a person reacted to a message
+    CHANNEL = "channel"  # a message in a channel in which each one is a question
+    SCHEDULE = "schedule"
+    REQUEST = "request"  # an operator, or a program over HTTP
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One message to the agent, as accepted from Slack.
@@ -79,6 +90,11 @@ class Question:
     task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`, by
     `answered_by`; `handle`: of that form in the store. `files`: those of its messages. `viewing`: ids of
     channels that the asker looks at meanwhile, the most relevant first.
+
+    `origin`: what made it a question. Not `is_addressed`: no person waits for an answer, so an agent that has
+    nothing to say may be silent. `quoted`: the key of the messages that it is about (`store.quoted`); they go
+    along whatever the channel's `context` says. `variant`: differs from other questions about the message
+    `ts`.
     """
 
     thread: ThreadKey
@@ -99,6 +115,10 @@ class Question:
     answered_by: str = ""
     files: tuple[SlackFile, ...] = ()
     viewing: tuple[str, ...] = ()
+    origin: QuestionOrigin = QuestionOrigin.MESSAGE
+    is_addressed: bool = True
+    quoted: str = ""
+    variant: str = ""
 
     @property
     def asker(self) -> AskingPerson | None:
@@ -117,8 +137,9 @@ class Question:
 
     @property
     def key(self) -> str:
+        variant = f":{self.variant}" if self.variant else ""
         again = f":{self.attempt}" if self.attempt else ""
-        return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
+        return f"{self.thread.team}:{self.thread.channel}:{self.ts}{variant}{again}"
 
     @property
     def is_stop_word(self) -> bool:

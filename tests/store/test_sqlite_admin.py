@@ -69,6 +69,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
     found = await people.summary()
     assert found.counts == (
         Count("events", 0),
+        Count("quoted", 0),
         Count("feedback", 0),
         Count("personal_agents", 0),
         Count("agent_choices", 0),

@@ -18,6 +18,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.record import Question, ThreadKey
 from tests.examples import at_each_third
 from tests.store import subjects
 from tests.tapped_store import TappedStore
@@ -400,3 +401,76 @@ async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_th
         await bot.idle()
         assert bot.read(root) == ["Still here."]
         assert bot.outcomes == ["answered"]
+
+
+# -- nobody addressed the bot
+
+
+async def ask_unaddressed(bot: BotHarness, text: str = "the disk of db1 is full") -> str:
+    """A message that mentions nobody, as a question."""
+    ts = await bot.say(text, user="U2")
+    question = Question(ThreadKey("T1", CHANNEL, ts), ts, "U2", "T1", text, is_addressed=False)
+    await bot.app.threads.intake.accept(question)
+    return ts
+
+
+def written(bot: BotHarness) -> list[str]:
+    """What anybody in the channel could see of the bot, also for a moment."""
+    seen = ("chat.", "assistant.", "agents.", "reactions.add", "files.")
+    return [call.method for call in bot.workspace.calls if call.method.startswith(seen)]
+
+
+WORKS = Tape(
+    {"wire": "0.3"},
+    (
+        Moment(0.1, event=task()),
+        Moment(1.0, event=status("working")),
+        Moment(40.0, event=status("completed")),
+        Moment(40.1, end="closed"),
+    ),
+)
+
+
+@on_virtual_time
+async def test_an_agent_with_nothing_to_say_leaves_no_trace_in_a_channel() -> None:
+    async with run_bot(WORKS) as bot:
+        root = await ask_unaddressed(bot)
+        await bot.idle()
+        assert bot.outcomes == ["silent"]
+        assert [seen.text for seen in bot.thread(root) if seen.is_bot] == []
+        assert not written(bot)
+
+
+@on_virtual_time
+async def test_its_answer_is_an_ordinary_one_and_the_agent_knows_that_nobody_waits() -> None:
+    async with run_bot(answer("Delete the logs.")) as bot:
+        root = await ask_unaddressed(bot)
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+        assert [seen.text for seen in bot.thread(root) if seen.is_bot] == ["Delete the logs."]
+        (asked_question,) = bot.agent.questions
+        assert asked_question.params["message"]["metadata"]["slack"]["addressed"] is False
+
+
+@on_virtual_time
+async def test_a_process_that_ends_shows_nothing_of_it_and_the_next_one_goes_on() -> None:
+    store = MemoryStore(is_durable=True)
+    async with run_bot(WORKS, store=store) as bot:
+        root = await ask_unaddressed(bot)
+        await asyncio.sleep(10)
+        before = bot
+    async with run_bot(after=before) as bot:
+        await bot.idle()
+        assert bot.outcomes == ["silent"]
+        assert [seen.text for seen in bot.thread(root) if seen.is_bot] == []
+        assert not written(bot)
+
+
+@on_virtual_time
+async def test_its_failure_is_shown() -> None:
+    failed = Tape({"wire": "0.3"}, (Moment(0.1, event=task()), Moment(1.0, event=status("failed"))))
+    async with run_bot(failed) as bot:
+        root = await ask_unaddressed(bot)
+        await bot.idle()
+        assert bot.outcomes == ["failed"]
+        assert [seen for seen in bot.thread(root) if seen.is_bot]

@@ -116,13 +116,26 @@ class Naming:
         return f"@{self._person(target[1:])}" if target[0] == "@" else target
 
 
-def quoted(messages: Sequence[ThreadMessage], root: str, limits: QuoteLimits, naming: Naming) -> Quotes:
-    """Quote the first message of the thread and the newest others, as far as the limits allow."""
+def quoted(
+    messages: Sequence[ThreadMessage],
+    root: str,
+    limits: QuoteLimits,
+    naming: Naming,
+    focus: frozenset[str] = frozenset(),
+) -> Quotes:
+    """Quote the first message of the thread and the newest others, as far as the limits allow.
+
+    `focus`: the `ts` of those that the question is about. They come first,
+    and may have half of all characters each.
+    """
     items, size, is_cut = list[dict[str, Any]](), 0, False
     selection = newest(messages, limits.messages, root)
-    for each in sorted(selection, key=lambda each: (each.ts == root, time_of(each.ts)), reverse=True):
+    by_weight = sorted(
+        selection, key=lambda each: (each.ts in focus, each.ts == root, time_of(each.ts)), reverse=True
+    )
+    for each in by_weight:
         item = naming.item(each)
-        text, most = item["text"], limits.message_chars
+        text, most = item["text"], limits.chars // 2 if each.ts in focus else limits.message_chars
         if len(text) > most:
             item["text"], is_cut = text[: most - 1] + _CUT, True
         size += len(item["author"]) + len(item["text"]) + sum(map(len, item["files"]))

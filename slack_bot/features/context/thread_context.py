@@ -21,6 +21,7 @@ from ...inbound.read import read_view
 from ...settings.channels import ChannelSettings
 from ...settings.identity import CLAIMS, Identity
 from ...store.knowledge import overhear, overheard
+from ...store.quoted import QUOTED, quoted_messages
 from ...threads.ports import CommonParts, QuestionContext, ThreadPorts
 from ...turn.json_values import object_of
 from ...turn.people import Organisation, PersonKind, kind_of
@@ -56,6 +57,7 @@ class _News:
     - `is_short`: some messages are missing; `is_end_missing`: among them the last ones.
     - `is_away`: nothing could be read.
     - `is_alone`: see `Surroundings`.
+    - `focus`: the `ts` of those that the question is about.
     """
 
     messages: Sequence[ThreadMessage] = ()
@@ -64,6 +66,7 @@ class _News:
     is_end_missing: bool = False
     is_away: bool = False
     is_alone: bool = False
+    focus: frozenset[str] = frozenset()
 
 
 class ThreadContext(QuestionContext):
@@ -155,7 +158,7 @@ class ThreadContext(QuestionContext):
         except BotError:  # its own log line says why
             own = {}
         began = self._clock.monotonic()
-        news = await self._news(question, heard, own, policy)
+        news = await self._with_quoted(question, await self._news(question, heard, own, policy))
         seconds_left = self._settings.read_timeout - (self._clock.monotonic() - began)
         selection = newest(news.messages, self._limits.messages, question.thread.ts) if news.messages else []
         profiles = await self._profiles(question, selection, policy, seconds_left)
@@ -170,13 +173,28 @@ class ThreadContext(QuestionContext):
             heard=having_heard(heard, _own_ts(question), news.read_to),
             place=place,
             quotes=quotes,
-            form=self._settings.format,
+            form="auto" if news.focus and self._settings.format == "none" else self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
             is_alone=news.is_alone,
         )
 
+    async def _with_quoted(self, question: Question, news: _News) -> _News:
+        """`news`, and the messages that the question is about."""
+        if not question.quoted:
+            return news
+        try:
+            about = await quoted_messages(self._store, question.quoted)
+        except StoreError as error:
+            _log.warning("what a question is about was not read: %s", error)
+            about = ()
+        if not about:
+            return replace(news, is_away=news.is_away or not news.messages)
+        messages = {each.ts: each for each in (*news.messages, *about)}
+        ordered = sorted(messages.values(), key=lambda each: time_of(each.ts))
+        return replace(news, messages=ordered, is_away=False, focus=frozenset(each.ts for each in about))
+
     def _quotes(self, thread: ThreadKey, news: _News, naming: Naming) -> Quotes:
-        quotes = quoted(news.messages, thread.ts, self._limits, naming)
+        quotes = quoted(news.messages, thread.ts, self._limits, naming, news.focus)
         is_any = bool(quotes.messages)
         return replace(
             quotes,
@@ -327,6 +345,8 @@ def _place(
     place |= {"permalink": link, "is_dm": is_direct(thread.channel)}
     if question.is_ext_shared is not None:
         place["is_ext_shared"] = question.is_ext_shared
+    if not question.is_addressed:
+        place["addressed"] = False
     if (channel := profiles.get(thread.channel)) is not None:
         place["channel_name"] = one_line(str(channel.get("name") or ""))
     if policy.identity != "none" and question.user:
@@ -371,4 +391,4 @@ def start(bot: BotParts) -> FeatureWork:
     return FeatureWork(register=ViewListener(bot.threads.context).register)
 
 
-FEATURE = Feature("context", start, serve_threads)
+FEATURE = Feature("context", start, serve_threads, collections=(QUOTED,))

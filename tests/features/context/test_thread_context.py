@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slack_bot.store.quoted import QUOTED, QuotedMessages
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, BotHarness, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.record import ThreadKey
+from slack_bot.turn.people import PersonKind
+from slack_bot.turn.quotes import ThreadMessage
+from slack_bot.turn.record import Question, ThreadKey
 from tests.store import subjects
 
 REPLIES = "conversations.replies"
@@ -627,3 +630,55 @@ def test_over_any_course_each_word_is_told_once(steps: list[str], is_followed: b
             course.door.inner = None
 
     virtual_clock.run(go())
+
+
+# -- what a question is about
+
+
+async def ask_about(bot: BotHarness, ts: str, *about: ThreadMessage, root: str = "") -> None:
+    """Ask about messages, of which the last one is `ts`, as a reaction does."""
+    thread = ThreadKey("T1", CHANNEL, root or ts)
+    key = f"about-{ts}"
+    record = QuotedMessages(thread, about, "U1", bot.now)
+    await bot.app.store.change(QUOTED, (key,), lambda _: record, bot.now)
+    asked = Question(thread, ts, "U1", "T1", "Please answer this.", quoted=key, variant="eyes")
+    await bot.app.threads.intake.accept(asked)
+    await bot.idle()
+
+
+def said(ts: str, text: str, author: str = "U2") -> ThreadMessage:
+    return ThreadMessage(ts, author, PersonKind.MEMBER, text)
+
+
+@pytest.mark.parametrize("context", ["none", "asker", "thread"])
+@pytest.mark.parametrize("form", ["data", "none"])
+@on_virtual_time
+async def test_what_a_question_is_about_goes_along_whatever_the_channel_says(context: str, form: str) -> None:
+    async with run_bot(**{"context.format": form, "channel.context": context}) as bot:
+        root = await talk(bot, "the disk is full", "who looks?")
+        ts = await bot.say("it is db1", user="U2", thread_ts=root)
+        await ask_about(bot, ts, said(ts, "it is db1"), root=root)
+        words = ["the disk is full", "who looks?"] if (context, form) == ("thread", "data") else []
+        quoted = bot.agent.questions[0].quoted
+        if form == "none":
+            assert "> it is db1" in quoted
+        else:
+            assert told(bot) == [("U2", each) for each in [*words, "it is db1"]]
+
+
+@on_virtual_time
+async def test_a_long_message_that_a_question_is_about_is_not_cut_like_the_others() -> None:
+    async with run_bot(**DATA) as bot:
+        ts = await bot.say("x" * 3000, user="U2")
+        await ask_about(bot, ts, said(ts, "x" * 3000))
+        assert told(bot) == [("U2", "x" * 3000)]
+
+
+@on_virtual_time
+async def test_the_agent_hears_that_what_it_is_asked_about_was_erased() -> None:
+    async with run_bot(**DATA) as bot:
+        ts = await bot.say("it is db1", user="U2")
+        asked = Question(ThreadKey("T1", CHANNEL, ts), ts, "U1", "T1", "Please answer this.", quoted="gone")
+        await bot.app.threads.intake.accept(asked)
+        await bot.idle()
+        assert bot.agent.questions[0].quoted["available"] is False

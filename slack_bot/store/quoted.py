@@ -1,0 +1,52 @@
+"""PURE. Messages that a question is about, where they are not the question itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..turn.people import PersonKind
+from ..turn.quotes import ThreadMessage
+from ..turn.record import ThreadKey
+from .collection import Collection, CollectionStore, KeptPerson, Key
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedMessages:
+    """What goes to the agent with a question of `thread`, whatever else of the thread it gets to read.
+
+    `user`: who asks; "" if no person does. `at`: seconds since 1970.
+    """
+
+    thread: ThreadKey
+    messages: tuple[ThreadMessage, ...]
+    user: str
+    at: float
+
+
+def _people(_key: Key, record: QuotedMessages) -> list[KeptPerson]:
+    authors = {each.author for each in record.messages if each.kind is not PersonKind.BOT}
+    return [KeptPerson(user, record.thread.team) for user in sorted({*authors, record.user} - {""})]
+
+
+def _without(record: QuotedMessages, user: str) -> QuotedMessages | None:
+    others = tuple(each for each in record.messages if each.author != user)
+    return None if user == record.user or not others else replace(record, messages=others)
+
+
+QUOTED = Collection(
+    "quoted",
+    QuotedMessages,
+    age=lambda ages: ages.turns,
+    since=lambda record: record.at,
+    thread=lambda _, record: record.thread,
+    people=_people,
+    without=_without,
+    label="messages that were given to an agent with a question",
+)
+"""By `Question.quoted`, which is the key of the question at its first attempt."""
+
+
+async def quoted_messages(store: CollectionStore, key: str) -> tuple[ThreadMessage, ...]:
+    """What a question is about; empty if it was erased or has expired. Raises StoreError."""
+    record = await store.get(QUOTED, (key,))
+    return () if record is None else record.messages
