@@ -207,7 +207,9 @@ class SlackListeners:
         is_command = reason is None and await self._is_command(question)
         route = Route(question)
         if reason is None and not is_command:
-            route = await self._threads.routing.route(question, is_mention=is_mention)
+            threads = self._threads
+            word = await threads.words.route(question, is_mention=is_mention)
+            route = word or await threads.routing.route(question, is_mention=is_mention)
         return InboundQuestion(
             route.question,
             is_mention=is_mention,

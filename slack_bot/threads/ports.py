@@ -120,6 +120,14 @@ class AgentRouting:
         return False
 
 
+class WordsForBot:
+    """Answers words after a mention that are for the bot and for no agent. This one knows no such word."""
+
+    async def route(self, question: Question, *, is_mention: bool) -> Route | None:
+        """The notice for the asker of such a word; None: it is a question. Raises StoreError."""
+        return None
+
+
 class FormAnswers:
     """What becomes of an agent's questions beside the answer in words. Here nothing else answers them."""
 
@@ -202,4 +210,5 @@ class ThreadPorts:
     forms: FormAnswers = field(default_factory=FormAnswers)
     news: NewsOffers = field(default_factory=NewsOffers)
     routing: AgentRouting = field(default_factory=AgentRouting)
+    words: WordsForBot = field(default_factory=WordsForBot)
     sign_in: PersonalSignIn = field(default_factory=PersonalSignIn)

@@ -24,7 +24,15 @@ from .intake import Intake, StoreTrouble
 from .journal import Journal
 from .leases import Leases
 from .notices import Notices
-from .ports import AgentRouting, CommonParts, FormAnswers, PersonalSignIn, QuestionContext, ThreadPorts
+from .ports import (
+    AgentRouting,
+    CommonParts,
+    FormAnswers,
+    PersonalSignIn,
+    QuestionContext,
+    ThreadPorts,
+    WordsForBot,
+)
 from .refusals import Refusals
 from .registry import Conversations, Registry
 from .replicas import Replicas
@@ -111,6 +119,11 @@ class Threads:
     def routing(self) -> AgentRouting:
         """Which agent a question is for."""
         return self._ports.routing
+
+    @property
+    def words(self) -> WordsForBot:
+        """Words that are for the bot itself."""
+        return self._ports.words
 
     @property
     def sign_in(self) -> PersonalSignIn:

@@ -9,7 +9,7 @@ from ...agents.wire.auth import TokenSource
 from ...settings.sign_in import keys_in
 from ...store.sign_ins import SIGNED_IN, SignInKey
 from ...text.sign_in_words import NOT_SIGNED_IN, SIGNED_OUT, SIGNED_OUT_HERE_ONLY
-from ...threads.ports import AgentRouting, CommonParts, Route, ThreadPorts
+from ...threads.ports import CommonParts, Route, ThreadPorts, WordsForBot
 from ...turn.people import AskingPerson
 from ...turn.record import Question
 from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
@@ -25,18 +25,17 @@ from .vault import Vault
 _MOST_PEOPLE = 10_000  # whose last token is known, so that it can be masked
 
 
-class SignOut(AgentRouting):
-    """Answers the words `sign out` after a mention. All else goes to `inner`."""
+class SignOut(WordsForBot):
+    """Answers the words `sign out` after a mention."""
 
-    def __init__(self, inner: AgentRouting, sign_in_parts: SignInParts, token_store: TokenStore) -> None:
-        self._inner, self._parts = inner, sign_in_parts
-        self._token_store = token_store
+    def __init__(self, sign_in_parts: SignInParts, token_store: TokenStore) -> None:
+        self._parts, self._token_store = sign_in_parts, token_store
 
-    async def route(self, question: Question, *, is_mention: bool) -> Route:
-        """Sign the asker out, or choose the agent of the question. Raises StoreError."""
+    async def route(self, question: Question, *, is_mention: bool) -> Route | None:
+        """Sign the asker out. Raises StoreError."""
         is_word = question.text.strip(" .!").casefold().split() == ["sign", "out"]
         if not (is_word and is_mention and question.asker is not None):
-            return await self._inner.route(question, is_mention=is_mention)
+            return None
         words = await self._sign_out(question.asker)
         return Route(question, reason="it is a word for the bot itself", words=words)
 
@@ -85,7 +84,7 @@ def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
         common.agents.people.offer(signed_in)
     desk = SignInDesk(parts, tokens, common.directory, common.settings.sign_in.base_url or "")
     gate = SignInGate(parts, tokens, desk, common.api, signed_in)
-    return replace(ports, sign_in=gate, routing=SignOut(ports.routing, parts, tokens))
+    return replace(ports, sign_in=gate, words=SignOut(parts, tokens))
 
 
 def start(bot: BotParts) -> FeatureWork:
