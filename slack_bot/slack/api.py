@@ -28,12 +28,13 @@ from ..settings.models import SlackSettings
 from ..turn.record import is_direct
 from .download import download
 from .faults import NO_ANSWER, CallFailed, CallOk, CallResult, Fault, fault_of
-from .look import CUSTOMIZE, Look, LookMemory
+from .look import CUSTOMIZE, Look, look_args
 from .methods import METHODS, Body, Priority
 from .orders import REPEAT_PAUSES, Messages, backoff
 from .rate_limiter.governor import CallRequest
 from .rate_limiter.local import Permit, RateLimiter
-from .visibility import REFUSED, VisibilityMemory, has_field, without_field
+from .refused_parts import CallPart, RefusedParts
+from .visibility import REFUSED, has_field, without_field
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ class SlackTransport:
     """Sends one request to Slack, without a permit, and reports it to `observer` as one of `turn`.
 
     Never raises for what Slack or the network does. `write_timeout`: as of `SlackApi`. `look`: the name and
-    picture of its messages, as far as `looks` knows that Slack shows them.
+    picture of its messages, as far as Slack does not refuse them.
     """
 
     def __init__(
@@ -86,15 +87,13 @@ class SlackTransport:
         clock: Clock,
         observer: Observer,
         write_timeout: float | None,
-        looks: LookMemory,
-        visibility: VisibilityMemory,
+        refused_parts: RefusedParts,
         turn: str = "",
         look: Look | None = None,
     ) -> None:
         self._client, self._clock, self._observer = client, clock, observer
         self._write_timeout, self._turn = write_timeout, turn
-        self.looks, self._look = looks, look
-        self.visibility = visibility
+        self.refused_parts, self._look = refused_parts, look
 
     def for_turn(self, turn: str, look: Look | None) -> SlackTransport:
         return SlackTransport(
@@ -102,8 +101,7 @@ class SlackTransport:
             self._clock,
             self._observer,
             self._write_timeout,
-            self.looks,
-            self.visibility,
+            self.refused_parts,
             turn,
             look,
         )
@@ -119,14 +117,14 @@ class SlackTransport:
         if self._look is None and "blocks" not in args:
             return await self._attempt(method, args, self._send(method, args), waited, attempt)
         once = partial(self._call_once, method, waited=waited, attempt=attempt)
-        if self.visibility.is_refused or not has_field(args):
+        if CallPart.VISIBILITY in self.refused_parts or not has_field(args):
             return await once(args)
         result = await once(args)
         if not (isinstance(result, CallFailed) and result.error in REFUSED):
             return result
         result = await once(without_field(args))
         if isinstance(result, CallOk):
-            self.visibility.refuse()
+            self.refused_parts.add(CallPart.VISIBILITY)
             _log.warning(
                 "Slack does not take buttons that only some people see: everybody sees them, and who may not"
                 " press is told so; not tried until the next start",
@@ -137,14 +135,15 @@ class SlackTransport:
     async def _call_once(
         self, method: str, args: Mapping[str, object], *, waited: float, attempt: int
     ) -> CallResult:
-        if self.visibility.is_refused:
+        if CallPart.VISIBILITY in self.refused_parts:
             args = without_field(args)
-        if shown := self.looks.args(method, self._look):
+        shown = {} if CallPart.NAME in self.refused_parts else look_args(method, self._look)
+        if shown:
             looked = {**args, **shown}
             result = await self._attempt(method, looked, self._send(method, looked), waited, attempt)
             if not (isinstance(result, CallFailed) and result.needed == CUSTOMIZE):
                 return result
-            self.looks.refuse()
+            self.refused_parts.add(CallPart.NAME)
             _log.warning(
                 "answers stand under the bot's name, with the agent's below them, because the Slack app lacks"
                 " the scope %s; not tried until the next start: %s",
@@ -340,9 +339,7 @@ class SlackApi:
         health: Health | None = None,
         identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None,
     ) -> None:
-        self.transport = SlackTransport(
-            client, clock, observer, write_timeout, LookMemory(), VisibilityMemory()
-        )
+        self.transport = SlackTransport(client, clock, observer, write_timeout, RefusedParts())
         self.permits = TurnPermits(rate_limiter, retry_timeout)
         self.observer, self._identity = observer, identity
         self._clock, self._retry_timeout = clock, retry_timeout

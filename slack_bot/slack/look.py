@@ -11,6 +11,7 @@ from ..turn.extras import Source
 from ..web.addresses import may_fetch
 from .features import WorkspaceFacts, WorkspaceFeature
 from .odd_hosts import odd_host
+from .refused_parts import CallPart, RefusedParts
 
 CUSTOMIZE = "chat:write.customize"
 LOOKED = frozenset(
@@ -36,20 +37,9 @@ class Look:
         return {"username": self.name, **{name: value for name, value in icon.items() if value}}
 
 
-class LookMemory:
-    """Whether Slack refused to show names. Then none is sent until the next start, when a new token may have
-    the scope.
-    """
-
-    def __init__(self) -> None:
-        self.is_refused = False
-
-    def refuse(self) -> None:
-        self.is_refused = True
-
-    def args(self, method: str, look: Look | None) -> Mapping[str, str]:
-        """What goes along with a call of `method`."""
-        return {} if look is None or self.is_refused or method not in LOOKED else look.args
+def look_args(method: str, look: Look | None) -> Mapping[str, str]:
+    """What goes along with a call of `method`, so that its message is shown under `look`."""
+    return {} if look is None or method not in LOOKED else look.args
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +47,18 @@ class TurnFace:
     """How readers see the messages of one turn. `look` None: under the bot's own name, as there is one agent
     only.
 
-    `memory` is all turns'. `approvers`: those of the channel. `can_stream`: the channel lets its asker see an
-    answer grow before all others.
+    `refused_parts` are all turns'. `approvers`: those of the channel. `can_stream`: the channel lets its
+    asker see an answer grow before all others.
     """
 
     look: Look | None = None
-    memory: LookMemory = field(default_factory=LookMemory)
+    refused_parts: RefusedParts = field(default_factory=RefusedParts)
     approvers: Sequence[str] = ()
     can_stream: bool = True
 
     def name_below(self, workspace: WorkspaceFacts) -> str:
         """The name of the agent where Slack does not show it above the answer; "" where it does."""
-        is_unseen = self.memory.is_refused or workspace.lacks(WorkspaceFeature.NAMES) is not None
+        is_unseen = CallPart.NAME in self.refused_parts or workspace.lacks(WorkspaceFeature.NAMES) is not None
         return self.look.name if self.look is not None and is_unseen else ""
 
 

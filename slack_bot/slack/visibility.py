@@ -17,16 +17,6 @@ REFUSED = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_argumen
 """The errors of a call whose blocks have a field that Slack does not know."""
 
 
-class VisibilityMemory:
-    """Whether Slack refused the field."""
-
-    def __init__(self) -> None:
-        self.is_refused = False
-
-    def refuse(self) -> None:
-        self.is_refused = True
-
-
 def shown_to(blocks: Iterable[Block], users: Sequence[str]) -> list[Block]:
     """`blocks` whose buttons only `users` see; without any, everybody does."""
     return [_with_users(block, users) if users and block["type"] == "actions" else block for block in blocks]

@@ -92,7 +92,7 @@ class Notices:
             self._streaming_refusals,
             self._stream_starts,
             turn=turn,
-            face=TurnFace(look, self._api.transport.looks, policy.approvers, can_stream),
+            face=TurnFace(look, self._api.transport.refused_parts, policy.approvers, can_stream),
         )
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.slack.look import Look, LookMemory, may_show
+from slack_bot.slack.look import Look, look_args, may_show
 
 
 def test_an_emoji_counts_before_an_address_and_what_is_not_there_is_not_sent() -> None:
@@ -16,15 +16,13 @@ def test_an_emoji_counts_before_an_address_and_what_is_not_there_is_not_sent() -
     assert Look("Ops").args == {"username": "Ops"}
 
 
-def test_only_methods_that_show_a_name_get_it_and_none_once_it_was_refused() -> None:
-    memory, look = LookMemory(), Look("Research")
+def test_only_methods_that_show_a_name_get_it() -> None:
+    look = Look("Research")
     for method in ("chat.postMessage", "chat.startStream", "assistant.threads.setStatus"):
-        assert memory.args(method, look) == {"username": "Research"}
+        assert look_args(method, look) == {"username": "Research"}
     for method in ("chat.appendStream", "chat.update", "chat.stopStream", "reactions.add"):
-        assert memory.args(method, look) == {}
-    assert memory.args("chat.postMessage", None) == {}
-    memory.refuse()
-    assert memory.args("chat.postMessage", look) == {}
+        assert look_args(method, look) == {}
+    assert look_args("chat.postMessage", None) == {}
 
 
 @pytest.mark.parametrize(
