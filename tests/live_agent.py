@@ -1,10 +1,12 @@
 """A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
 
 What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`,
-`held`, `login`, `file`.
+`held`, `login`, `permit`, `file`.
 `reply:` begins with the task as it waited, as servers on the JavaScript SDK do, and works without saying so.
-`login` answers with the token that it got, `file` with a file beside its words. `held` answers in five chunks
-and stops behind `LiveAsker.hold` of them until `LiveAsker.release` is set.
+`login` answers with the token that it got; where it is to `hold`, once `release` is set. `permit` waits
+until its asker has signed in by the security scheme that is the second word; what comes then, it repeats.
+`file` answers with a file beside its words. `held` answers in five chunks and stops behind `LiveAsker.hold`
+of them until `LiveAsker.release` is set.
 
 python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
 """
@@ -42,7 +44,8 @@ from a2a.types import (
     TaskPushNotificationConfig,
     TaskState,
 )
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.struct_pb2 import Value
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -132,10 +135,8 @@ class _Executor(AgentExecutor):
                 await asyncio.sleep(30)
             case "held":
                 await self._held(updater)
-            case "login":
-                token = self._live.headers[-1]["authorization"].removeprefix("Bearer ")
-                await _write(updater, f"You are {token}, I think.")
-                await updater.complete()
+            case "login" | "permit":
+                await self._act_for_asker(updater, said)
             case "file":
                 name, kind, content = FILE
                 file = Part(raw=content, filename=name, media_type=kind)
@@ -144,6 +145,21 @@ class _Executor(AgentExecutor):
             case word:
                 await _write(updater, ANSWERS.get(word, said))
                 await updater.complete()
+
+    async def _act_for_asker(self, updater: TaskUpdater, said: str) -> None:
+        token = self._live.headers[-1]["authorization"].removeprefix("Bearer ")
+        word, *schemes = said.split()
+        if word == "permit":
+            wanted = Part(data=ParseDict({"securityRequirements": [{"schemes": {schemes[0]: {}}}]}, Value()))
+            asked = updater.new_agent_message([Part(text="I need more rights."), wanted])
+            await updater.update_status(TaskState.TASK_STATE_AUTH_REQUIRED, asked)
+            if self._live.hold:
+                await self._live.release.wait()
+            return
+        if self._live.hold:
+            await self._live.release.wait()
+        await _write(updater, f"You are {token}, I think.")
+        await updater.complete()
 
     async def _held(self, updater: TaskUpdater) -> None:
         for n, text in enumerate(HELD):

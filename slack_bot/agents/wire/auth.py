@@ -117,8 +117,8 @@ class TokenSource(Protocol):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The current token, if there is one, so that it can be masked. Always empty: that is known by its
-        form.
+        """The tokens that the agent may repeat, so that they can be masked: the current one, if there is one,
+        and earlier ones. Always empty: they are known by their form.
         """
 
     async def token(self) -> str:
@@ -140,7 +140,8 @@ class Credentials(Auth):
 
     `cookies`: those of one conversation. `session`: the name of the conversation; its hash goes into the
     header that `session_header` names. `on_behalf`: the tokens of who asks there, for the header that
-    `identity_header` names. `learn` gets each token that goes to the agent, which may send it back.
+    `identity_header` names. `learn` gets each token that goes to the agent, and earlier ones: the agent may
+    send them back.
     """
 
     def __init__(
@@ -200,8 +201,9 @@ class Credentials(Auth):
 
     def _present(self, request: Request, tokens: Sequence[str]) -> None:
         for (source, header), token in zip(self._sources, tokens, strict=True):
-            if self._learn is not None and source.secrets:
-                self._learn(token)
+            if self._learn is not None and (secrets := source.secrets):
+                for secret in dict.fromkeys((token, *secrets)):
+                    self._learn(secret)
             request.headers[header] = f"Bearer {token}" if _is_login(header) else token
 
     def _prepare(self, request: Request, tokens: Sequence[str]) -> None:

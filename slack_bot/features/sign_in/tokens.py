@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from ...agents.wire.auth import TokenSource
 from ...agents.wire.tokens import RENEW_AT
@@ -23,7 +23,7 @@ from ...store.collection import CollectionStore
 from ...store.sign_ins import SIGNED_IN, SignedIn, SignInKey
 from ...text.sign_in_words import SIGN_IN_HAS_ENDED
 from ...threads.background import TaskSet
-from ...turn.json_values import object_of, read_json, text_in
+from ...turn.json_values import list_of, object_of, read_json, text_in, text_of
 from .server import AuthorizationServer, Grant
 from .vault import Vault
 
@@ -32,14 +32,23 @@ _UNTRIED = 10.0
 """Seconds without another renewal after the agent refused a new token: it would refuse the next one, too."""
 _MORE = 10.0  # seconds that a renewal may take beside the request: the lease must not end before it
 _PAUSE = 0.2  # seconds between two looks at what another replica renews
+_MOST_EARLIER = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PersonTokens:
-    """What is inside `SignedIn.sealed`."""
+    """What is inside `SignedIn.sealed`. `earlier`: the access tokens before this one, the newest first. An
+    agent may still repeat them, and perhaps only a process that has ended knew them.
+    """
 
     access: str = field(repr=False)
     refresh: str = field(repr=False)
+    earlier: tuple[str, ...] = field(default=(), repr=False)
+
+    def followed_by(self, grant: Grant) -> PersonTokens:
+        """Those of `grant`, which renewed these."""
+        earlier = (self.access, *self.earlier)[:_MOST_EARLIER]
+        return PersonTokens(grant.access, grant.refresh, earlier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,11 @@ class SignInParts:
     clock: Clock
     background: TaskSet
     renewal_seconds: float
+
+    def knows_server(self, agent_name: str, addresses: Sequence[str]) -> bool:
+        """Whether people sign in for this agent at the server of a security scheme with these addresses."""
+        server = self.servers.get(agent_name)
+        return server is not None and server.is_at(addresses)
 
 
 class TokenStore:
@@ -80,7 +94,7 @@ class TokenStore:
         record = SignedIn(
             server.host,
             server.issuer,
-            self._sealed(key, grant),
+            self._sealed(key, PersonTokens(grant.access, grant.refresh)),
             signed_in_at=now,
             renewed_at=now,
             renew_at=now + RENEW_AT * grant.life,
@@ -112,9 +126,9 @@ class TokenStore:
         after = (await self._store.change(SIGNED_IN, key, claimed, now)).after
         return after if after is not None and after.renewer == renewer else None
 
-    async def save_renewed(self, key: SignInKey, renewer: str, grant: Grant) -> bool:
+    async def save_renewed(self, key: SignInKey, renewer: str, pair: PersonTokens, life: float) -> bool:
         """Replace the tokens by new ones. False: the person has signed out meanwhile."""
-        now, sealed = self._now(), self._sealed(key, grant)
+        now, sealed = self._now(), self._sealed(key, pair)
 
         def renewed(record: SignedIn | None) -> SignedIn | None:
             if record is None or record.renewer != renewer:
@@ -123,8 +137,8 @@ class TokenStore:
                 record,
                 sealed=sealed,
                 renewed_at=now,
-                renew_at=now + RENEW_AT * grant.life,
-                ends_at=now + grant.life,
+                renew_at=now + RENEW_AT * life,
+                ends_at=now + life,
                 version=record.version + 1,
                 renewer="",
                 renewing_until=0.0,
@@ -143,15 +157,16 @@ class TokenStore:
         """The server does not know these tokens any more."""
         await self._store.remove(SIGNED_IN, key)
 
-    def _sealed(self, key: SignInKey, grant: Grant) -> str:
-        return self._vault.seal(json.dumps({"access": grant.access, "refresh": grant.refresh}), *key)
+    def _sealed(self, key: SignInKey, pair: PersonTokens) -> str:
+        return self._vault.seal(json.dumps(asdict(pair)), *key)
 
     def _opened(self, record: SignedIn, key: SignInKey) -> PersonTokens | None:
         text = self._vault.read(record.sealed, *key)
         if text is None:
             return None
         found = object_of(read_json(text))
-        return PersonTokens(text_in(found, "access"), text_in(found, "refresh"))
+        earlier = tuple(map(text_of, list_of(found.get("earlier"))))
+        return PersonTokens(text_in(found, "access"), text_in(found, "refresh"), earlier)
 
 
 async def revoked(server: AuthorizationServer, access: str, refresh: str) -> bool:
@@ -173,19 +188,19 @@ class PersonTokenSource(TokenSource):
     def __init__(self, sign_in_parts: SignInParts, token_store: TokenStore, key: SignInKey) -> None:
         self._parts, self._token_store = sign_in_parts, token_store
         self._key, self._server = key, sign_in_parts.servers[key.agent]
-        self._last = ""
+        self._last: PersonTokens | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        return (self._last,) if self._last else ()
+        return () if self._last is None else (self._last.access, *self._last.earlier)
 
     async def token(self) -> str:
         record, tokens = await self._kept()
         now = self._parts.clock.wall()
         if now >= record.renew_at and tokens.refresh:
             tokens = await self._renewed(record, tokens, must=now >= record.ends_at)
-        self._last = tokens.access
-        return self._last
+        self._last = tokens
+        return tokens.access
 
     async def renewed(self, refused: str) -> str | None:
         record, tokens = await self._kept()
@@ -196,8 +211,8 @@ class PersonTokenSource(TokenSource):
                 await self._token_store.drop(self._key)
                 raise self._ended()
             tokens = await self._renewed(record, tokens, must=True)
-        self._last = tokens.access
-        return None if self._last == refused else self._last
+        self._last = tokens
+        return None if tokens.access == refused else tokens.access
 
     def accept(self, token: str) -> None:
         """Does nothing: what the server said of its life counts."""
@@ -245,10 +260,11 @@ class PersonTokenSource(TokenSource):
         except TokenRefused as error:
             await self._token_store.drop(self._key)
             raise self._ended() from error
-        if not await self._token_store.save_renewed(self._key, renewer, grant):
+        new = pair.followed_by(grant)
+        if not await self._token_store.save_renewed(self._key, renewer, new, grant.life):
             await revoked(self._server, grant.access, grant.refresh)
             raise self._ended()
-        return PersonTokens(grant.access, grant.refresh)
+        return new
 
     async def _renewed_elsewhere(self, record: SignedIn) -> PersonTokens:
         """What another replica gets; where it does not come, the renewal is this one's."""

@@ -38,8 +38,20 @@ ALICES = SignInKey("T1", "U1", "default")
 class Town:
     """One bot of several, and what people see of it."""
 
-    def __init__(self, app: App, workspace: Workspace, live: Live, guard: TokenGuard) -> None:
+    def __init__(
+        self,
+        app: App,
+        workspace: Workspace,
+        live: Live,
+        guard: TokenGuard,
+        process: AsyncExitStack,
+    ) -> None:
         self.app, self.workspace, self.live, self.guard = app, workspace, live, guard
+        self._process = process
+
+    async def end(self) -> None:
+        """The process ends, and leaves what it had begun to the next one."""
+        await self._process.aclose()
 
     def ask(self, text: str, user: str = "U1") -> str:
         """In a direct message."""
@@ -134,21 +146,26 @@ async def town(
     *,
     store: Store | None = None,
     workspace: Workspace | None = None,
+    after: Town | None = None,
     audience: str = "",
     **overrides: Any,
 ) -> AsyncIterator[Town]:
-    """A bot with pages of its own on a port."""
+    """A bot with pages of its own on a port. `after`: one that has ended; with its workspace and agent."""
     workspace, guard = workspace or new_workspace(), TokenGuard(server, audience)
     async with AsyncExitStack() as stack:
-        live = await stack.enter_async_context(live_agent(guard=guard))
+        if after is None:
+            live = await stack.enter_async_context(live_agent(guard=guard))
+        else:
+            live, guard, workspace = after.live, after.guard, after.workspace
         settings = settings_of(server, live.url, free_port(), **overrides)
+        process = await stack.enter_async_context(AsyncExitStack())
         app = await build_in_memory(workspace, settings, system_clock(), None, store=store)
-        await stack.enter_async_context(app)
+        await process.enter_async_context(app)
         for receiver in app.receivers:
-            await stack.enter_async_context(receiver.listening(settings.slack))
+            await process.enter_async_context(receiver.listening(settings.slack))
         delivering = asyncio.create_task(keep_delivering(app, workspace))
-        stack.callback(delivering.cancel)
-        yield Town(app, workspace, live, guard)
+        process.callback(delivering.cancel)
+        yield Town(app, workspace, live, guard, process)
 
 
 @asynccontextmanager
