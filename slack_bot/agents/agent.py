@@ -282,9 +282,9 @@ class Agent:
         self._http = http
         if settings.card_keys is not None:
             check_card_keys(settings.card_keys)
-        self._tokens = _Tokens(token_source(settings.client, clock), askers)
+        self.tokens = _Tokens(token_source(settings.client, clock), askers)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
-        self.conversation = _Conversation(settings, self._tokens.bot, self.key)
+        self.conversation = _Conversation(settings, self.tokens.bot, self.key)
         self._reachability = Reachability(health or Health(), name, is_for_people=askers is not None)
         self._routes = Routes(settings)
         self.cards = CardKeeper(
@@ -308,11 +308,11 @@ class Agent:
         tokens of people, each has their own, and calls without a person fail. `learn`: see `Credentials`.
         """
         found, tokens = copy(self), None
-        if self._tokens.people is not None:
-            key, tokens = (key, asker), self._tokens.people.of(asker)
+        if self.tokens.people is not None:
+            key, tokens = (key, asker), self.tokens.people.of(asker)
         jar, session = self._jar_of(key), f"{self.key} {key}"
         found.conversation = _Conversation(
-            self.settings, self._tokens.bot, session,
+            self.settings, self.tokens.bot, session,
             key=key, cookies=jar, turn=turn, on_behalf=tokens, learn=learn,
         )  # fmt: skip
         return found
@@ -325,7 +325,7 @@ class Agent:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The token with which the agent is asked now, if it was fetched or read."""
-        return () if self._tokens.bot is None else self._tokens.bot.secrets
+        return () if self.tokens.bot is None else self.tokens.bot.secrets
 
     @property
     def wire(self) -> str | None:
@@ -367,7 +367,7 @@ class Agent:
         Raises as `ensure_card`.
         """
         card = await self.ensure_card()
-        if not card.has_extended or self._tokens.people is not None:  # it is for people then
+        if not card.has_extended or self.tokens.people is not None:  # it is for people then
             return card.introduction
         client = self._client(card, self._routes.interfaces(card)[0])
         return await self.cards.introduction(card, client, self.key)
@@ -410,7 +410,7 @@ class Agent:
 
     async def try_login(self) -> None:
         """AgentRefused: the agent does not let the bot in. Whatever else it answers, a question will show."""
-        if self._tokens.people is not None:
+        if self.tokens.people is not None:
             return
         try:
             await self.task("get", NO_TASK)

@@ -190,6 +190,15 @@ class TurnRecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class FormShown:
+    """`form` is shown below a message of the turn, and is in the store."""
+
+    at: float
+    turn: str
+    form: OpenForm
+
+
+@dataclass(frozen=True, slots=True)
 class FormAnswered:
     """The turn answers `form`, which an earlier turn asked."""
 
@@ -248,7 +257,7 @@ class MessageIgnored:
         return f"ignored:{self.channel}:{self.ts}"
 
 
-Traced: TypeAlias = AgentAsked | AgentLeft | DoubtSettled | TurnRecorded | FormAnswered
+Traced: TypeAlias = AgentAsked | AgentLeft | DoubtSettled | TurnRecorded | FormShown | FormAnswered
 """Facts for traces and the audit, which are not logged or counted."""
 Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent | Traced
 """Facts without any written text."""

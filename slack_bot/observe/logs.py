@@ -142,9 +142,15 @@ class LogObserver:
                 log.debug("agent: %s", fact.kind, extra=extra)
             case facts.QuestionStored() | facts.FeedbackSent() | facts.MessageIgnored():
                 pass  # it was logged where it happened
-            case facts.AgentHeard() | facts.TextShown() | facts.AgentAsked() | facts.AgentLeft():
+            case facts.AgentHeard() | facts.TextShown() | facts.TurnTakenOver() | facts.DoubtSettled():
                 pass
-            case facts.DoubtSettled() | facts.TurnTakenOver() | facts.TurnRecorded() | facts.FormAnswered():
+            case (
+                facts.AgentAsked()
+                | facts.AgentLeft()
+                | facts.TurnRecorded()
+                | facts.FormShown()
+                | facts.FormAnswered()
+            ):
                 pass
             case _:
                 assert_never(fact)

@@ -213,6 +213,7 @@ class Metrics:
                 | facts.AgentLeft()
                 | facts.DoubtSettled()
                 | facts.TurnRecorded()
+                | facts.FormShown()
                 | facts.FormAnswered()
             ):
                 pass

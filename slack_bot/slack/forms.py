@@ -24,6 +24,7 @@ from ..text.words import (
     FORM_HINT_NO_CONTROLS,
     FORM_HINT_ONLY_IN_FORM,
     FORM_HINT_REPLY,
+    FORM_HINT_SIGN_IN,
     FORM_MORE_CHOICES,
     FORM_MORE_FIELDS,
     FORM_NO,
@@ -97,6 +98,8 @@ def has_controls(form: Form) -> bool:
 
 def hint(form: Form, *, has_controls: bool) -> str:
     """How to answer."""
+    if form.schemes:
+        return FORM_HINT_SIGN_IN
     if form.has_secrets:
         return FORM_HINT_ONLY_IN_FORM if has_controls else FORM_HINT_NO_CONTROLS
     if form.kind is FormKind.INPUT and form.fields and has_controls:

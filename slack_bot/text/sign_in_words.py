@@ -8,6 +8,12 @@ SIGN_IN_ASKED = (
     "{} answers with what you may read. Sign in at {} once. Your question waits for ten minutes, and goes on"
     " by itself. The link is for you alone: do not pass it on."
 )
+SIGN_IN_ASKED_AGAIN = (
+    "{} wants you to sign in at {} again before it goes on. It waits for ten minutes, and then goes on by"
+    " itself. The link is for you alone: do not pass it on."
+)
+SIGN_IN_REPLY = "I have signed in."
+"""To the agent that wanted it in the middle of a task."""
 SIGN_IN_CODE_ASKED = (
     "{} answers with what you may read. Open the page at {} and type in the code {}. Your question waits for"
     " ten minutes, and goes on by itself. The code is for you alone: do not pass it on."

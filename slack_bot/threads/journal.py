@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..agents.agents import Agents
 from ..clock import Clock
 from ..errors import StoreError
-from ..observe.facts import Observer, TurnRecorded
+from ..observe.facts import FormShown, Observer, TurnRecorded
 from ..store.contracts import Store
 from ..store.knowledge import AgentContext, conversation, forms_in, open_form, save_conversation
 from ..turn.extras import ExtraRecord
@@ -171,6 +171,10 @@ class Journal:
     def _tell_end(self, record: TurnRecord) -> None:
         self._observer(TurnRecorded(self._monotonic(), record.key, self.store.agent_key(record), record))
 
+    def tell_form(self, form: OpenForm) -> None:
+        """The form is shown and stored."""
+        self._observer(FormShown(self._monotonic(), form.turn, form))
+
     async def end(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> None:
         """A turn ended without an answer of the agent."""
         self.unnamed.discard(record)
@@ -286,10 +290,12 @@ class TurnForm:
         )
         return opened.handle if await self._save(opened, record) else ""
 
-    async def shown_below(self, message: MessageRecord, record: TurnRecord) -> None:
-        """The form is shown there."""
-        if self._opened is not None:
-            await self._save(replace(self._opened, message=message), record)
+    async def shown_below(self, message: MessageRecord, record: TurnRecord) -> OpenForm | None:
+        """The form is shown there. Returns it; None if it is not kept."""
+        if self._opened is None:
+            return None
+        opened = replace(self._opened, message=message)
+        return opened if await self._save(opened, record) else None
 
     async def _save(self, form: OpenForm, record: TurnRecord) -> bool:
         self._opened = form
@@ -367,8 +373,8 @@ class TurnJournal:
 
     async def form_shown(self, message: MessageRecord | None) -> None:
         """The form is shown below `message`."""
-        if message is not None:
-            await self.form.shown_below(message, self.record)
+        if message is not None and (form := await self.form.shown_below(message, self.record)) is not None:
+            self._journal.tell_form(form)
 
     async def taken(self) -> None:
         """The agent has the question, and what came with it."""

@@ -26,7 +26,7 @@ from ..text.sanitize import sanitize, sanitize_beginning, sanitize_in_steps, sli
 from ..text.words import GOES_ON_NOW, THREAD_GONE
 from ..turn import actions
 from ..turn.durations import in_words
-from ..turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
+from ..turn.events import Event, InputRequired, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from ..turn.machine import WHOLE, State, Turn
 from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.quotes import Heard, Surroundings
@@ -288,6 +288,8 @@ class TurnListener:
         if isinstance(event, _ENDS) and event.text:
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._answer.buffer.input.secrets))
+        elif isinstance(event, InputRequired) and event.form.schemes:
+            event = replace(event, form=self.consumer.with_known_schemes(event.form))
         elif isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._answer.buffer.input.is_unsent)
         decided = self.machine.handle(event)

@@ -135,7 +135,7 @@ class Form:
 
     `is_told`: the thread shows the prompt already. `takes_words`: a message in the thread answers it. Of an
     approval: all of `calls` are approved or rejected together; `may_edit`: the arguments of the only one may
-    be changed. `url`: of a sign-in, unchecked.
+    be changed. Of a sign-in: `url`, unchecked; `schemes`: the names of security schemes of its card.
     """
 
     prompt: str
@@ -148,6 +148,7 @@ class Form:
     calls: tuple[ProposedCall, ...] = ()
     may_edit: bool = False
     url: str = ""
+    schemes: tuple[str, ...] = ()
     reply: ReplyFormat = ReplyFormat()
 
     @property

@@ -393,7 +393,7 @@ class Turn:
         is_there = contains(answer, form.prompt) if form.prompt.strip() else bool(answer.strip())
         if not is_there:
             return form
-        if form.fields or form.calls or form.url:
+        if form.fields or form.calls or form.url or form.schemes:
             return replace(form, prompt="", is_told=not form.is_auth)
         # nothing is left to show, but what takes more than words to be answered is kept
         is_plain = form.reply == ReplyFormat()

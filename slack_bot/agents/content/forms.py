@@ -19,6 +19,7 @@ from ..wire.frames import Metadata, Part
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 from .fields import Fields, listed_fields, schema_fields, schema_of
 from .parts import first_text, is_list_of_tools, is_true, tool_part
+from .schemes import schemes_in
 
 ADK, AGENTSTACK_APPROVAL, AGENTSTACK_FORM = "adk", "agentstack-approval", "agentstack-form"
 ADK_CONFIRMATION, CAIPE, CAIPE_INTERRUPT = "adk-confirmation", "caipe", "caipe-interrupt"
@@ -459,10 +460,20 @@ def sign_in(form: Form, parts: tuple[Part, ...], metadata: Metadata) -> Form:
     """
     link = _LINK.search(form.prompt)
     in_text = (link.group(2) or link.group(3)) if link else ""
-    data = (part.data for part in parts)
-    url = form.url or next(_links([*data, metadata]), "") or in_text
+    said = [*(part.data for part in parts), metadata]
+    url = form.url or next(_links(said), "") or in_text
+    schemes = schemes_in(said) or form.schemes
     prompt = _LINK.sub(lambda match: match.group(1) or FORM_LINK_TAKEN_OUT, form.prompt)
-    return replace(form, prompt=prompt, kind=FormKind.AUTH, url=url, fields=(), calls=(), hidden_fields=0)
+    return replace(
+        form,
+        prompt=prompt,
+        kind=FormKind.AUTH,
+        url=url,
+        schemes=schemes,
+        fields=(),
+        calls=(),
+        hidden_fields=0,
+    )
 
 
 def _links(roots: Iterable[Any], depth: int = 0) -> Iterator[str]:

@@ -26,6 +26,7 @@ from ...text.words import (
     WATCHING_AFTER_REPLY,
 )
 from ...turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
+from ...turn.form import Form
 from ...turn.progress import TaskBaseline, TurnRecord
 from ...turn.quotes import Surroundings
 from ...turn.record import Question
@@ -306,6 +307,16 @@ class TaskConsumer:
         if end.end is StreamEnd.WATCHED:
             self._handle.leave_task(self.view.task_id)
         self._on_event(end)
+
+    def with_known_schemes(self, form: Form) -> Form:
+        """A request to sign in. Where the settings know a sign-in that the agent names, that one is used, and
+        no link of the agent.
+        """
+        people, card = self._agent.tokens.people, self._agent.cards.card
+        if people is None or card is None:
+            return replace(form, schemes=())
+        schemes = tuple(each for each in form.schemes if people.knows(card.sign_ins.get(each, ())))
+        return replace(form, schemes=schemes, url="" if schemes else form.url)
 
     def _name_context(self) -> None:
         """An agent that names no conversation is given one: with the next question, and from then on."""

@@ -5,7 +5,7 @@ call gets the token of anybody but the asker of its own question.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeAlias
 
@@ -37,9 +37,14 @@ class TokensByAsker(Protocol):
     def of(self, asker: AskingPerson | None) -> TokenSource:
         """The tokens of `asker`. Without one each call fails, and nothing is sent."""
 
+    def knows(self, addresses: Sequence[str]) -> bool:
+        """Whether a security scheme with these addresses is the sign-in that the settings name."""
+
 
 SignedIn: TypeAlias = Callable[[str, AskingPerson], TokenSource]
 """The tokens that a person got by signing in for the agent with this name."""
+KnowsServer: TypeAlias = Callable[[str, Sequence[str]], bool]
+"""Whether people sign in for the agent with this name at the server of these addresses."""
 
 
 class PeopleTokens:
@@ -49,14 +54,19 @@ class PeopleTokens:
         self._settings, self._clock = settings, clock
         self._directory = directory
         self._signed_in: SignedIn | None = None
+        self._knows_server: KnowsServer | None = None
 
-    def offer(self, signed_in: SignedIn) -> None:
+    def offer(self, signed_in: SignedIn, knows_server: KnowsServer) -> None:
         """Let agents have the tokens of people who signed in."""
-        self._signed_in = signed_in
+        self._signed_in, self._knows_server = signed_in, knows_server
 
     def of_signed_in(self, agent_name: str, asker: AskingPerson) -> TokenSource | None:
         """The tokens that `asker` got by signing in; None: no one can sign in."""
         return None if self._signed_in is None else self._signed_in(agent_name, asker)
+
+    def knows_server(self, agent_name: str, addresses: Sequence[str]) -> bool:
+        """As `KnowsServer`; False if no one can sign in."""
+        return self._knows_server is not None and self._knows_server(agent_name, addresses)
 
     def for_agent(self, settings: AgentSettings, agent_name: str = DEFAULT_AGENT) -> TokensByAsker | None:
         """Those for the agent of `settings`; None: it gets none. Raises SettingsError for a bad key."""
@@ -77,6 +87,9 @@ class SignedInTokens(TokensByAsker):
     def of(self, asker: AskingPerson | None) -> TokenSource:
         tokens = None if asker is None else self._people.of_signed_in(self._name, asker)
         return tokens or _SignedTokens(_nothing)
+
+    def knows(self, addresses: Sequence[str]) -> bool:
+        return self._people.knows_server(self._name, addresses)
 
 
 async def _nothing() -> str:
@@ -103,6 +116,10 @@ class AskerTokens(TokensByAsker):
         if len(self._exchanged) > _MOST_PEOPLE:
             self._exchanged.popitem(last=False)
         return self._exchanged[asker]
+
+    def knows(self, addresses: Sequence[str]) -> bool:
+        """Returns False: people do not sign in for this agent."""
+        return False
 
     async def _signed(self, asker: AskingPerson | None, audience: str) -> str:
         if asker is None:

@@ -62,6 +62,8 @@ class AgentCard:
       openid, mtls, or header, query, cookie or other with a name.
     - `token_servers`: addresses for tokens in the card. They are shown to people and never asked.
     - `security`: all that the card says of logins, in words that are the same for 0.3 and 1.0.
+    - `sign_ins`: the addresses of each scheme by which people can sign in, by its name. They are compared
+      with those of the settings and never asked.
     - `signed_by`: the configured key that signed the card, or "".
     """
 
@@ -76,6 +78,7 @@ class AgentCard:
     takes_json: bool = False
     extensions: tuple[str, ...] = ()
     security: tuple[str, ...] = ()
+    sign_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_signed: bool = False
     signed_by: str = ""
 
@@ -237,6 +240,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         takes_json=isinstance(modes, list) and "application/json" in modes,
         extensions=known_extensions,
         security=tuple(_security(card)),
+        sign_ins=_sign_ins(card),
         is_signed=bool(card.get("signatures")),
     )
 
@@ -348,6 +352,15 @@ def _auth(card: Object) -> Iterator[tuple[str, ...]]:
     for each in objects_of(card.get("securityRequirements")) or objects_of(card.get("security")):
         names = each["schemes"] if isinstance(each.get("schemes"), dict) else each
         yield tuple(schemes.get(name, f"other {name}".strip()) for name in names)
+
+
+def _sign_ins(card: Object) -> dict[str, tuple[str, ...]]:
+    schemes = {name: object_of(value) for name, value in object_of(card.get("securitySchemes")).items()}
+    return {
+        name: tuple(dict.fromkeys(_urls(scheme, _FLOW_URLS)))
+        for name, scheme in schemes.items()
+        if _scheme(scheme) in ("oauth2", "openid")
+    }
 
 
 def _token_servers(card: Object) -> Iterator[str]:

@@ -233,7 +233,7 @@ async def read_metadata(server: TokenServerSettings) -> tuple[Object, str]:
     issuer = server.issuer or ""
     first_miss = ""
     async with new_token_http(issuer, server) as http:
-        for url in _metadata_urls(issuer):
+        for url in metadata_urls(issuer):
             host = str(origin_of(url))
             with map_exceptions(host):
                 async with http.stream("GET", url, headers={"Accept": "application/json"}) as response:
@@ -247,7 +247,7 @@ async def read_metadata(server: TokenServerSettings) -> tuple[Object, str]:
     )
 
 
-def _metadata_urls(issuer: str) -> tuple[str, ...]:
+def metadata_urls(issuer: str) -> tuple[str, ...]:
     """Where the metadata may be.
 
     RFC 8414 3.1 puts the well-known name before the issuer's path, OpenID after it.

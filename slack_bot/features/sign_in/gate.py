@@ -14,6 +14,7 @@ from ...slack.forms import link_blocks
 from ...store.sign_ins import SignInKey
 from ...text.sign_in_words import (
     SIGN_IN_ASKED,
+    SIGN_IN_ASKED_AGAIN,
     SIGN_IN_CODE_ASKED,
     SIGN_IN_CODE_OF_ANOTHER,
     SIGN_IN_NOT_POSSIBLE,
@@ -49,18 +50,18 @@ class SignInGate(PersonalSignIn):
         api: SlackApi,
         signed_in: SignedIn,
     ) -> None:
-        self._parts, self._token_store = sign_in_parts, token_store
+        self.parts, self._token_store = sign_in_parts, token_store
         self._api, self._signed_in = api, signed_in
         self.desk = desk
 
     async def before(self, turn: TurnJournal, agent_name: str, handle: TurnHandle) -> str | None:
         """Return when the asker is signed in, or the turn is to end. Words: the question is not asked."""
-        server, question = self._parts.servers.get(agent_name), turn.question
+        server, question = self.parts.servers.get(agent_name), turn.question
         if server is None or question.asker is None:
             return None
         key = SignInKey(question.thread.team, question.user, agent_name)
         try:
-            if await self._is_signed_in(key):
+            if not _must_be_new(question) and await self._is_signed_in(key):
                 return None
             words = await self._sign_in(turn, key, server, handle)
             if words is None and not handle.must_exit:
@@ -73,8 +74,6 @@ class SignInGate(PersonalSignIn):
             return SIGN_IN_STORE_AWAY
 
     async def _is_signed_in(self, key: SignInKey) -> bool:
-        if await self._token_store.of(key) is None:
-            return False
         try:
             await self._signed_in(key.agent, AskingPerson(key.team, key.user)).token()
         except TokenRefused:
@@ -92,14 +91,15 @@ class SignInGate(PersonalSignIn):
         sign_in = await self.desk.of_turn(key, question.key) or await self._begin(question, key, server)
         if sign_in is None:
             return SIGN_IN_NOT_POSSIBLE.format(agent_name)
-        return await self._wait(sign_in, key, server, handle)
+        return await self._wait(sign_in, server, handle, must_be_new=_must_be_new(question))
 
     async def _begin(
         self, question: Question, key: SignInKey, server: AuthorizationServer
     ) -> PendingSignIn | None:
         """Give the asker a link, or a code. None: Slack did not take it, or the server gave no code."""
         agent_name = key.agent
-        words = SIGN_IN_ASKED.format(agent_name, server.host)
+        asked = SIGN_IN_ASKED_AGAIN if _must_be_new(question) else SIGN_IN_ASKED
+        words = asked.format(agent_name, server.host)
         if server.has_devices:
             try:
                 device = await server.begin_device()
@@ -116,14 +116,17 @@ class SignInGate(PersonalSignIn):
         return None
 
     async def _wait(
-        self, sign_in: PendingSignIn, key: SignInKey, server: AuthorizationServer, handle: TurnHandle
+        self, sign_in: PendingSignIn, server: AuthorizationServer, handle: TurnHandle, *, must_be_new: bool
     ) -> str | None:
+        key = sign_in.key
         while not handle.must_exit:
-            if await self._token_store.of(key) is not None:
+            if sign_in.stage is SignInStage.DONE:
+                return None
+            if not must_be_new and await self._token_store.of(key) is not None:
                 return None
             if sign_in.stage is SignInStage.REFUSED:
                 return SIGN_IN_REFUSALS.get(sign_in.why, SIGN_IN_TOO_LATE).format(key.agent, server.host)
-            if self._parts.clock.wall() >= sign_in.ends_at:
+            if self.parts.clock.wall() >= sign_in.ends_at:
                 return SIGN_IN_TOO_LATE.format(key.agent, server.host)
             pause = server.device_interval if sign_in.device else _LOOK
             sign_in = await handle.race(self.desk.wait(sign_in, pause)) or sign_in
@@ -163,3 +166,9 @@ class SignInGate(PersonalSignIn):
             "chat.postEphemeral", {"channel": thread.channel, "user": question.user, **place, **said}
         )
         return isinstance(sent, CallOk)
+
+
+def _must_be_new(question: Question) -> bool:
+    """The agent asked for a sign-in in the middle of its task: what the asker has does not do."""
+    form = question.form
+    return form is not None and form.is_auth and bool(form.schemes)

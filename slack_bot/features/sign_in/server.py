@@ -7,14 +7,14 @@ Discovery). Redirects are not followed. No address of an agent's card is used.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ...agents.wire.auth import origin_of
+from ...agents.wire.auth import bare, origin_of
 from ...agents.wire.frames import quote
-from ...agents.wire.token_endpoint import endpoint_in, life_of, object_in, read_metadata
+from ...agents.wire.token_endpoint import endpoint_in, life_of, metadata_urls, object_in, read_metadata
 from ...agents.wire.transport import map_exceptions, new_token_http, offload
 from ...clock import Clock
 from ...errors import AgentError, TokenRefused, TokenUnavailable
@@ -45,6 +45,11 @@ class Metadata:
     device: str
     names_itself: bool
     """It adds `iss` to each answer (RFC 9207)."""
+
+    @property
+    def for_people(self) -> tuple[str, ...]:
+        """The addresses by which a card may name this server."""
+        return self.authorization, self.token, self.device
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,16 @@ class AuthorizationServer:
     def host(self) -> str:
         """What people read of its address."""
         return str(origin_of(self.issuer))
+
+    def is_at(self, addresses: Iterable[str]) -> bool:
+        """Whether a security scheme with these addresses means this server.
+
+        As long as the server could not be asked for its addresses, all of its host are taken for its own.
+        """
+        usable = [each for each in addresses if origin_of(each) is not None]
+        known = {*metadata_urls(self.issuer), *(self._metadata.for_people if self._metadata else ())}
+        home = origin_of(self.issuer) if self._metadata is None else None
+        return any(bare(each) in known or origin_of(each) == home for each in usable)
 
     async def metadata(self) -> Metadata:
         """At most an hour old."""

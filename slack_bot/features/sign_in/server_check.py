@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
+from ...agents.agent import Agent
+from ...agents.wire.transport import new_http
 from ...clock import system_clock
-from ...errors import SettingsError, TokenRefused, TokenUnavailable
+from ...errors import AgentError, SettingsError, TokenRefused, TokenUnavailable
 from ...observe.findings import Diagnosis, failed, ok, warning
 from ...settings.config_file import read_agents
 from ...settings.load import Settings
+from ...settings.models import AgentSettings
+from .card_check import foreign_servers
 from .server import AuthorizationServer
 
 _CHECK = "sign_in"
+
+
+async def _foreign(name: str, entry: AgentSettings, server: AuthorizationServer) -> tuple[str, str] | None:
+    """As `foreign_servers`. The check of agents says why a card cannot be read."""
+    try:
+        async with new_http(entry) as http:
+            card = await Agent(http, entry, system_clock(), name=name).ensure_card()
+    except (AgentError, SettingsError):
+        return None
+    return foreign_servers(card, server)
 
 
 async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
@@ -35,6 +49,8 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
             yield warning(_CHECK, text, "let it revoke tokens (RFC 7009), or give them a short life")
         else:
             yield ok(_CHECK, f"{name}: {server.host} says what a sign-in needs")
+        if (found := await _foreign(name, entry, server)) is not None:
+            yield warning(_CHECK, f"{name}, its card: {found[0]}", found[1])
     if agents and (url := settings.sign_in.base_url) is not None and urlsplit(url).scheme != "https":
         text = "SLACK_BOT_SIGN_IN__BASE_URL is not https: only browsers on this machine can come back"
         yield warning(_CHECK, text, "put a proxy with TLS in front of it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ...agents.wire.auth import TokenSource
 from ...settings.sign_in import keys_in
@@ -13,8 +13,10 @@ from ...threads.ports import CommonParts, Route, ThreadPorts, WordsForBot
 from ...turn.people import AskingPerson
 from ...turn.record import Question
 from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
+from .card_check import warn_of_cards
 from .desk import SignInDesk
 from .gate import SignInGate
+from .in_task import SignInsInTasks
 from .pages import SignInPages
 from .rules import SIGN_INS
 from .server import AuthorizationServer
@@ -81,18 +83,21 @@ def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
         return PersonTokenSource(parts, tokens, SignInKey(person.team, person.user, agent_name))
 
     if common.agents.people is not None:
-        common.agents.people.offer(signed_in)
+        common.agents.people.offer(signed_in, parts.knows_server)
     desk = SignInDesk(parts, tokens, common.directory, common.settings.sign_in.base_url or "")
     gate = SignInGate(parts, tokens, desk, common.api, signed_in)
     return replace(ports, sign_in=gate, words=SignOut(parts, tokens))
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Let browsers come back, if people sign in through them."""
+    """Let browsers come back, if people sign in through them, and agents ask for it in a task."""
     gate, settings = bot.threads.sign_in, bot.common.settings.sign_in
-    if not isinstance(gate, SignInGate) or settings.base_url is None:
+    if not isinstance(gate, SignInGate):
         return FeatureWork()
-    return FeatureWork(receiver=SignInPages(settings, gate.desk))
+    in_tasks = SignInsInTasks(bot.threads.intake, bot.common.background)
+    pages = None if settings.base_url is None else SignInPages(settings, gate.desk)
+    compare = partial(warn_of_cards, bot.common, gate.parts)
+    return FeatureWork(observe=in_tasks, receiver=pages, run=compare)
 
 
 FEATURE = Feature(

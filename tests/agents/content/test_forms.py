@@ -334,6 +334,12 @@ def test_the_address_of_a_sign_in_in_data(value: dict[str, Any], url: str) -> No
     assert sign_in(Form("Sign in"), (), value).url == url
 
 
+def test_the_security_schemes_that_a_sign_in_names() -> None:
+    value = {"securityRequirements": [{"files": ["read"]}]}
+    assert sign_in(Form("Sign in"), (data(value),), {}).schemes == ("files",)
+    assert sign_in(Form("Sign in"), (), value).schemes == ("files",)
+
+
 def test_a_credential_is_asked_for_without_the_agents_own_secrets() -> None:
     config = {
         "rawAuthCredential": {"oauth2": {"clientSecret": "hunter2"}},

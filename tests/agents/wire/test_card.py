@@ -271,6 +271,27 @@ def test_authentication_of_1_0() -> None:
     )
 
 
+def test_the_addresses_of_schemes_by_which_people_sign_in() -> None:
+    flow = {"authorizationUrl": "https://a.b/auth", "tokenUrl": "https://a.b/token", "scopes": {}}
+    old = {
+        "o": {"type": "oauth2", "flows": {"authorizationCode": flow}},
+        "d": {"type": "openIdConnect", "openIdConnectUrl": "https://a.b/.well-known/openid-configuration"},
+        "b": {"type": "http", "scheme": "Bearer"},
+    }
+    new = {
+        "o": {"oauth2SecurityScheme": {"oauth2MetadataUrl": "https://a.b/m", "flows": {"deviceCode": flow}}},
+        "d": {"openIdConnectSecurityScheme": {"openIdConnectUrl": 5}},
+    }
+    assert resolve(v03(securitySchemes=old), AT, RULES).sign_ins == {
+        "o": ("https://a.b/token", "https://a.b/auth"),
+        "d": ("https://a.b/.well-known/openid-configuration",),
+    }
+    assert resolve(v10(face(), securitySchemes=new), AT, RULES).sign_ins == {
+        "o": ("https://a.b/m", "https://a.b/token", "https://a.b/auth"),
+        "d": (),
+    }
+
+
 def test_no_authentication() -> None:
     assert auth(v03()) == ()
     assert auth(v03(security=[{}])) == ((),)

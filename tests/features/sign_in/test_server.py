@@ -55,6 +55,21 @@ async def test_where_a_browser_is_sent() -> None:
     )
 
 
+async def test_which_addresses_of_a_card_mean_this_server() -> None:
+    async with server(token_endpoint="https://tokens.example/t") as there:
+        here = there.issuer
+        unread = [
+            there.is_at([url]) for url in (f"{here}/authorize", "https://tokens.example/t", "http://[x")
+        ]
+        assert unread == [True, False, False]
+        await there.metadata()
+        assert there.is_at(["https://other.example/a", f"{here}/authorize"])
+        assert there.is_at([f"{here}/.well-known/openid-configuration"])
+        assert there.is_at(["https://tokens.example/t"])
+        assert not there.is_at([f"{here}/other", "https://tokens.example", "", "http://[x"])
+        assert not there.is_at([])
+
+
 @pytest.mark.parametrize(
     "said",
     [
