@@ -43,8 +43,8 @@ WALKS = {
     },
     "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
     "press": {"files": 89, "rooms": 10, "moves between files": 269, "moves between rooms": 78, "climbs": 11},
-    "takeover": {
-        "files": 137, "rooms": 11, "moves between files": 2573, "moves between rooms": 443, "climbs": 91,
+    "takeover": {  # what Slack refused is one module for names and buttons
+        "files": 138, "rooms": 11, "moves between files": 2576, "moves between rooms": 443, "climbs": 91,
     },
 }  # fmt: skip
 
