@@ -29,6 +29,7 @@ from .features.identity.published_keys import FEATURE as IDENTITY
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
 from .features.routing.feature import FEATURE as ROUTING
+from .features.settings_view.feature import FEATURE as SETTINGS_VIEW
 from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
@@ -80,6 +81,7 @@ FEATURES: Sequence[Feature] = [
     ROUTING,
     IDENTITY,
     SIGN_IN,
+    SETTINGS_VIEW,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0

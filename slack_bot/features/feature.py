@@ -2,16 +2,16 @@
 of its own. `app` has the list of all features; a feature that is removed from it is gone.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
 from slack_bolt.async_app import AsyncApp
 
 from ..clock import Clock
 from ..http_client import AsyncClient
-from ..inbound.access import HourlyQuestions
+from ..inbound.access import HourlyQuestions, Operators
 from ..inbound.authorizer import Authorize
 from ..inbound.buttons import Button
 from ..inbound.http_server import Handler
@@ -19,9 +19,13 @@ from ..observe.facts import Observer
 from ..observe.findings import Diagnosis
 from ..settings.load import Settings
 from ..settings.models import SlackSettings
+from ..slack.blocks import Block
 from ..store.collection import Collection
 from ..threads.ports import CommonParts, ThreadPorts
 from ..threads.threads import Threads
+
+HomeSection: TypeAlias = Callable[[str, str], Awaitable[Sequence[Block]]]
+"""The blocks for the Home tab of a person: user and workspace. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class BotParts:
     """What features are built from.
 
     `authorize` returns the bot's identity. `http`: a client for all addresses but the agent's.
+    `home_sections`: what features show below the rest of the Home tab; each adds its own.
     """
 
     common: CommonParts
@@ -36,6 +41,12 @@ class BotParts:
     hourly: HourlyQuestions
     authorize: Authorize
     http: AsyncClient
+    home_sections: list[HomeSection] = field(default_factory=list)
+
+    @property
+    def operators(self) -> Operators:
+        """The people who run the bot."""
+        return Operators(self.common.settings.slack.operators, self.common.people)
 
 
 class RequestReceiver(Protocol):

@@ -125,6 +125,27 @@ class Access:
         return _UNKNOWN if None in groups else _NOT_LISTED
 
 
+class Operators:
+    """The people who run the bot. `ids`: of people and user groups. Empty: no one."""
+
+    def __init__(self, ids: Collection[str], people: PeopleReader) -> None:
+        self._people = frozenset(each for each in ids if each[0] != "S")
+        self._groups = [each for each in ids if each[0] == "S"]
+        self._reader = people
+
+    @property
+    def are_set(self) -> bool:
+        """There may be some."""
+        return bool(self._people or self._groups)
+
+    async def has(self, user: str) -> bool:
+        """Whether `user` is one. False where Slack does not say who is in a group."""
+        if user in self._people:
+            return True
+        members = await asyncio.gather(*map(self._reader.members, self._groups))
+        return any(user in each for each in members if each is not None)
+
+
 class HourCounts(Protocol):
     """Counts the questions of the last hour for each subject: a person, a channel, or "" for all together."""
 

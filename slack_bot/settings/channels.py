@@ -5,9 +5,13 @@ From weakest to strongest: `[channel]` of the file (`config_file`), `[channels.d
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
+from pydantic import Field
+
 from ..turn.record import is_direct
+from .names import env_name
 from .section import SettingsSection, Texts, ids_of
 
 ALL, DIRECT = "", "dm"
@@ -53,6 +57,9 @@ class ChannelSettings(SettingsSection):
     """Ids of the people who may ask (`U...`, `W...`). Empty, and no `groups`: everybody."""
     groups: Annotated[Texts, GROUP_IDS] = ()
     """Ids of user groups (`S...`) whose members may ask too."""
+    instructions: str = Field(default="", max_length=4_000)
+    """What the agent is to know or to do in this channel. It gets these words with each question, in the
+    metadata, and decides itself what to make of them."""
     approvers: Annotated[Texts, _APPROVERS] = ()
     """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,
     and may answer its forms as well. Empty: the person who asked."""
@@ -73,6 +80,15 @@ class ChannelSettings(SettingsSection):
         return self.interrupts or self.collects
 
 
+@dataclass(frozen=True, slots=True)
+class EffectiveSetting:
+    """What counts in a channel. `source`: the variable or the table that says so; "": it is the default."""
+
+    name: str
+    value: Any
+    source: str = ""
+
+
 class ChannelPolicies:
     """The settings of each channel. `fixed`: those set by variables; `read` returns the tables of the file.
 
@@ -89,6 +105,26 @@ class ChannelPolicies:
         if is_direct(channel):
             values |= self._tables.get(DIRECT, {})
         return ChannelSettings(**{**values, **self._tables.get(channel, {}), **self._fixed})
+
+    def effective(self, channel: str) -> list[EffectiveSetting]:
+        """Each setting of `channel`, and where it is from. `DIRECT`: of direct messages."""
+        tables = [("[channel]", self._tables.get(ALL, {}))]
+        if channel == DIRECT or is_direct(channel):
+            tables.append(("[channels.dm]", self._tables.get(DIRECT, {})))
+        if channel not in (ALL, DIRECT):
+            tables.append((f"[channels.{channel}]", self._tables.get(channel, {})))
+        now = self.of("D" if channel == DIRECT else channel)
+        found = []
+        for name in ChannelSettings.model_fields:
+            sources = [place for place, table in tables if name in table]
+            sources += [env_name(("channel", name))] if name in self._fixed else []
+            found.append(EffectiveSetting(name, getattr(now, name), sources[-1] if sources else ""))
+        return found
+
+    @property
+    def channels(self) -> list[str]:
+        """The ids of the channels that have settings of their own."""
+        return sorted(self._tables.keys() - {ALL, DIRECT})
 
     def values(self, name: str) -> set[Any]:
         """All values that a setting has: in all channels, in direct messages, and in single channels."""

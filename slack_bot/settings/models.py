@@ -29,6 +29,7 @@ def _store_address(value: str) -> str:
     return value
 
 
+_OPERATORS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
 _BOTS = ids_of("ABCDGUW", "ids of bots (U..., B..., A...) or channels (C...), with commas between them")
 
 
@@ -70,6 +71,9 @@ class SlackSettings(SettingsSection):
     allowed_bots: Annotated[Texts, _BOTS] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
+    operators: Annotated[Texts, _OPERATORS] = ()
+    """Ids of the people and user groups (`U...`, `W...`, `S...`) whose Home tab shows the settings of
+    channels, and what else is for those who run the bot. Empty: no one's."""
     lookup_timeout: float = Field(default=0.8, gt=0)
     """Seconds to find out who somebody is, before what they did is acknowledged; Slack waits for 3."""
     lookup_ttl: float = Field(default=3600.0, ge=0)

@@ -6,8 +6,7 @@ Everything an agent says of itself is shown as plain text: nothing in it is a me
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..text.sanitize import sanitize
-from ..text.words import (
+from ..text.home_words import (
     HOME_AGENT_ASKED,
     HOME_AGENT_AWAY,
     HOME_AGENT_SKILLS,
@@ -28,6 +27,7 @@ from ..text.words import (
     HOME_UNNAMED_AGENT,
     HOME_UNNAMED_ICON,
 )
+from ..text.sanitize import sanitize
 from ..turn.buttons import TurnButton
 from ..turn.record import Introduction, Skill, is_direct
 from .blocks import Args, Block, context, shorten
@@ -41,6 +41,7 @@ _ABOUT = 300  # of a description among others
 _MOST_SKILLS = 10
 _MOST_AGENTS = 20  # each needs two blocks
 _MOST_OPTIONS = 100  # Slack: options of a select
+_MOST_BLOCKS = 100  # Slack: blocks of a view
 _MOST_TURNS = 20  # Slack takes 100 blocks; each turn needs two
 _MOST_PROMPTS = 4  # Slack: prompts of a conversation
 
@@ -76,10 +77,12 @@ def home_view(
     shown_agents: Sequence[ShownAgent],
     turns: Sequence[ShownTurn],
     signed_in: Sequence[tuple[str, str]] = (),
+    more: Sequence[Block] = (),
 ) -> Args:
     """A view for `views.publish`.
 
     `signed_in`: the agents that act with the person's rights, and where the person signed in for that.
+    `more`: blocks of features; those that find no place are left out.
     """
     if shown_agents[0].name:
         blocks = [
@@ -96,7 +99,7 @@ def home_view(
     blocks += [block for turn in turns[:_MOST_TURNS] for block in _turn(turn)] or [context(HOME_NO_QUESTIONS)]
     if len(turns) > _MOST_TURNS:
         blocks.append(context(HOME_MORE_QUESTIONS.format(len(turns) - _MOST_TURNS)))
-    return {"type": "home", "blocks": blocks}
+    return {"type": "home", "blocks": [*blocks, *more][:_MOST_BLOCKS]}
 
 
 def _only_agent(says: Introduction | None) -> Iterator[Block]:

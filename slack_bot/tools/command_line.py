@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
 """Adds a verb by its name, what runs it, what it is about, and an example. Gives its parser."""
 
 _CAPTURE = "tape, capture or raw SSE"
-_TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
 _FORCE = "write over a file that is there, without a question"
 _TURN = "its reference or its key, as turns and the logs name it"
@@ -229,14 +228,31 @@ def _person(text: str) -> str:
     )
 
 
-def _add_config(add: AddVerb) -> None:
-    about = "check the file with the settings of channels, and that of the card's keys, without Slack"
-    check = (
-        add("config", _config, about, "slack-bot config check slack_bot.toml")
-        .add_subparsers(title="what", required=True, metavar="WHAT", dest="what")
-        .add_parser("check", help=about, description=f"{about[0].upper()}{about[1:]}.")
+def _channel(text: str) -> str:
+    if text == "dm" or re.fullmatch(r"[CDG][A-Z0-9]+", text):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no channel; give its id (C...), which is at the end of the channel's details, or dm"
     )
+
+
+def _add_config(add: AddVerb) -> None:
+    both = "check the file with the settings of channels, and show which count in a channel"
+    about = "check the file with the settings of channels, and that of the card's keys, without Slack"
+    what = add("config", _config, both, "slack-bot config show C0123456789").add_subparsers(
+        title="what", required=True, metavar="WHAT", dest="what"
+    )
+    check = what.add_parser("check", help=about, description=f"{about[0].upper()}{about[1:]}.")
     check.add_argument("file", metavar="FILE", help="TOML, as SLACK_BOT_CONFIG names it to the bot")
+    shown = "show which settings count in a channel, and where each is from"
+    show = what.add_parser("show", help=shown, description=f"{shown[0].upper()}{shown[1:]}.")
+    show.add_argument(
+        "channel", metavar="CHANNEL", type=_channel, help="its id (C...), or dm: direct messages"
+    )
+    about_user = "also say whether this person may ask there, and which agents"
+    show.add_argument("--user", metavar="U...", type=_person, help=about_user)
+    show.add_argument("--file", metavar="FILE", help="TOML in place of the one of SLACK_BOT_CONFIG")
+    show.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def _add_manifest(add: AddVerb) -> None:
@@ -301,28 +317,9 @@ def _store(args: argparse.Namespace) -> int:
 
 
 def _config(args: argparse.Namespace) -> int:
-    from ..agents.wire.card import check_card_keys
-    from ..agents.wire.person_signer import signing_keys
-    from ..settings.config_file import read_agents, read_config
-    from ..settings.load import load
-    from ..testing.overrides import with_overrides
-    from .files import check_readable
+    from .config import main
 
-    check_readable(args.file)
-    tables = [
-        f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(args.file).items() if own
-    ]
-    agents = read_agents(with_overrides(settings := load(), {"config": args.file}))
-    if agents.are_listed:
-        tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is asked if none is named")
-    if (keys := settings.agent.card_keys) is not None:
-        check_card_keys(keys)
-    if agents.knows_people:
-        signing_keys(settings.identity)
-    sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
-    if keys is not None:
-        sys.stdout.write(f"{keys} is right: it holds public keys for the agent's card\n")
-    return 0
+    return main(args)
 
 
 def _manifest(args: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ class TurnButton(StrEnum):
     DIRECT_AGENT = "direct_agent"
     CHOOSE_AGENT = "choose_agent"
     ANOTHER_AGENT = "another_agent"
+    SETTINGS_OF = "settings_of"
 
 
 FEEDBACK_MODAL = "feedback_why"

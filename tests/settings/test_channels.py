@@ -74,3 +74,16 @@ def test_a_file_is_read_again_and_a_bad_one_changes_nothing(tmp_path: Path) -> N
     with pytest.raises(SettingsError):
         found.reload()
     assert found.of("C9").busy == "interrupt"
+
+
+def test_each_setting_says_where_it_is_from(tmp_path: Path) -> None:
+    found = policies(tmp_path, guests="deny")
+    sources = {each.name: (each.value, each.source) for each in found.effective("C0123456")}
+    assert sources["busy"] == ("interrupt", "[channels.C0123456]")
+    assert sources["context"] == ("asker", "[channel]")
+    assert sources["guests"] == ("deny", "SLACK_BOT_CHANNEL__GUESTS")
+    assert sources["audience"] == ("asker", "")
+    for channel in ("D1", "dm"):
+        sources = {each.name: (each.value, each.source) for each in found.effective(channel)}
+        assert sources["context"] == ("thread", "[channels.dm]")
+    assert found.channels == ["C0123456"]

@@ -53,6 +53,7 @@ TALK_TO_OTHERS = {
     "store": "in a terminal and in the log",
     "testing": "to developers",
     "text/secrets.py": "to nobody: they are patterns, and what these find",
+    "text/home_words.py": "to readers: it is a part of the catalogue",
     "text/sign_in_words.py": "to readers: it is a part of the catalogue",
     "text/words.py": "to readers: it is the catalogue",
     "tools": "in a terminal",

@@ -16,7 +16,7 @@ from ...slack.methods import Priority
 from ...store.contracts import Store
 from ...store.knowledge import open_forms_of
 from ...store.sign_ins import SIGNED_IN
-from ...text.words import (
+from ...text.home_words import (
     HOME_ASKED,
     HOME_AWAY,
     HOME_FOR_ALL,
@@ -32,14 +32,22 @@ from ...threads.ports import AgentRouting, ListedAgent
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
+from ..feature import HomeSection
 
 
 class Home:
     """Shows the tab. A refusal by Slack is only logged: an app may have no Home tab, and no prompts."""
 
     def __init__(
-        self, agents: Agents, store: Store, api: SlackApi, settings: SlackSettings, routing: AgentRouting
+        self,
+        agents: Agents,
+        store: Store,
+        api: SlackApi,
+        settings: SlackSettings,
+        routing: AgentRouting,
+        sections: Sequence[HomeSection] = (),
     ) -> None:
+        self._sections = sections
         self._agent, self._store, self._api, self._settings = agents.default, store, api, settings
         entries, self._routing = agents.settings.entries, routing
         self._with_sign_in = [name for name, each in entries.items() if each.identity == "oauth"]
@@ -53,12 +61,13 @@ class Home:
         agents = [_shown_agent(each) for each in await self._routing.listed(user, team)]
         if not agents:
             agents = [ShownAgent("", await self._introduction())]
-        result = await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in))
+        more = [block for section in self._sections for block in await section(user, team)]
+        result = await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in, more))
         is_refused = isinstance(result, CallFailed) and result.fault is Fault.WRONG_CALL
         icons = {each.says.icon for each in agents if each.says is not None} - self._refused_icons
         if is_refused and any(map(may_show, icons)):  # Slack could not fetch a picture
             self._refused_icons |= icons
-            await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in))
+            await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in, more))
 
     def _with_pictures(self, agents: Sequence[ShownAgent]) -> list[ShownAgent]:
         """Without those that Slack refused."""

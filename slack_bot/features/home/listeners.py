@@ -76,7 +76,14 @@ class HomeListeners:
 def start(bot: BotParts) -> FeatureWork:
     """Show the Home tab, suggest questions, and stop questions from the tab."""
     common = bot.common
-    home = Home(common.agents, common.store, common.api, common.settings.slack, bot.threads.routing)
+    home = Home(
+        common.agents,
+        common.store,
+        common.api,
+        common.settings.slack,
+        bot.threads.routing,
+        bot.home_sections,
+    )
     listeners = HomeListeners(home, bot.threads)
     return FeatureWork(tuple(listeners.buttons()), listeners.register)
 

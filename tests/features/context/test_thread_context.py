@@ -682,3 +682,11 @@ async def test_the_agent_hears_that_what_it_is_asked_about_was_erased() -> None:
         await bot.app.threads.intake.accept(asked)
         await bot.idle()
         assert bot.agent.questions[0].quoted["available"] is False
+
+
+@on_virtual_time
+async def test_the_instructions_of_a_channel_go_along_in_the_metadata() -> None:
+    async with run_bot(**{"channel.instructions": "Answer in two sentences."}) as bot:
+        await ask(bot, "what now?")
+        assert place(bot)["instructions"] == "Answer in two sentences."
+        assert [part["text"] for part in bot.agent.questions[0].params["message"]["parts"]] == ["what now?"]

@@ -1,0 +1,1 @@
+"""Shows operators which settings count in a channel."""

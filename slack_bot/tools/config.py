@@ -1,0 +1,146 @@
+"""`slack-bot config`: checks the file of channels and agents, and shows which settings count where."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from ..agents.wire.card import check_card_keys
+from ..agents.wire.person_signer import signing_keys
+from ..clock import system_clock
+from ..errors import SettingsError
+from ..features.settings_view.view import value_text
+from ..inbound.access import Access, Operators
+from ..inbound.authorizer import call_or_raise
+from ..inbound.read import Asker
+from ..settings.agents import AgentTable
+from ..settings.channels import ALL, DIRECT, ChannelPolicies
+from ..settings.config_file import read_agents, read_config
+from ..settings.load import Settings, load
+from ..slack.api import new_web_client
+from ..testing.overrides import with_overrides
+from ..text.home_words import SETTINGS_DEFAULT
+from ..turn.people import Organisation
+from ..turn.record import Question, ThreadKey, is_direct
+from .files import check_readable
+from .tables import plain_table
+
+_TABLE = {ALL: "channel"}  # what is not called channels.NAME in the file
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the verb. Raises SettingsError and SlackError."""
+    if args.what == "check":
+        return _check(args.file)
+    settings = load()
+    if args.file is not None:
+        check_readable(args.file)
+        settings = with_overrides(settings, {"config": args.file})
+    return asyncio.run(_show(settings, args.channel, args.user, as_json=args.json))
+
+
+def _check(file: str) -> int:
+    check_readable(file)
+    tables = [f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(file).items() if own]
+    agents = read_agents(with_overrides(settings := load(), {"config": file}))
+    if agents.are_listed:
+        tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is asked if none is named")
+    if (keys := settings.agent.card_keys) is not None:
+        check_card_keys(keys)
+    if agents.knows_people:
+        signing_keys(settings.identity)
+    sys.stdout.write(f"{file} is right: {', '.join(tables) or 'it changes nothing'}\n")
+    if keys is not None:
+        sys.stdout.write(f"{keys} is right: it holds public keys for the agent's card\n")
+    return 0
+
+
+async def _show(settings: Settings, channel: str, user: str | None, *, as_json: bool) -> int:
+    policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
+    agents = read_agents(settings)
+    rights = None if user is None else await _rights(settings, policies, agents, channel, user)
+    effective = policies.effective(channel)
+    if as_json:
+        values = {each.name: {"value": each.value, "source": each.source} for each in effective}
+        found = {"channel": channel, "settings": values, "agent": _default_agent(policies, agents, channel)}
+        sys.stdout.write(json.dumps(found | ({} if rights is None else {"user": rights})) + "\n")
+        return 0
+    rows = [(each.name, value_text(each.value), each.source or SETTINGS_DEFAULT) for each in effective]
+    lines = [*plain_table(("setting", "value", "from"), rows), ""]
+    lines.append(f"asked if no agent is named: {_default_agent(policies, agents, channel)}")
+    sys.stdout.write("\n".join([*lines, *([] if rights is None else _said(rights))]) + "\n")
+    return 0
+
+
+def _default_agent(policies: ChannelPolicies, agents: AgentTable, channel: str) -> str:
+    return policies.of("D" if channel == DIRECT else channel).agent or agents.default
+
+
+def _said(rights: Mapping[str, Any]) -> Iterator[str]:
+    user = rights["id"]
+    if rights["refused"]:
+        yield f"{user} may not ask here: {rights['refused']}"
+    else:
+        yield f"{user} may ask here; these agents: {', '.join(rights['agents']) or 'none of them'}"
+    if rights["is_operator"]:
+        yield f"{user} is an operator"
+
+
+async def _rights(
+    settings: Settings, policies: ChannelPolicies, agents: AgentTable, channel: str, user: str
+) -> dict[str, Any]:
+    """What `user` may do in `channel`, by the same rules as the bot."""
+    if settings.slack.bot_token is None:
+        raise SettingsError("--user asks Slack who this person is: set SLACK_BOT_TOKEN, or leave --user out")
+    async with aiohttp.ClientSession() as session:
+        client = new_web_client(settings.slack, session)
+        me = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
+        people = _SlackPeople(client)
+        ours = Organisation(str(me.get("team_id") or ""), str(me.get("enterprise_id") or ""))
+        place = "D0" if channel == DIRECT else channel
+        question = Question(ThreadKey(ours.team, place, "0.0"), "0.0", user, ours.team, "")
+        access = Access(policies, people, system_clock())
+        refusal = await access.refusal(question, Asker(user, frozenset({user}), frozenset()), ours)
+        allowed = policies.of(place).agents if not is_direct(place) else ()
+        listed = [
+            name
+            for name, entry in agents.entries.items()
+            if (not allowed or name in allowed)
+            and (not entry.is_for_some or await Operators((*entry.people, *entry.groups), people).has(user))
+        ]
+        operators = Operators(settings.slack.operators, people)
+        return {
+            "id": user,
+            "refused": "" if refusal is None else refusal.reason,
+            "agents": listed,
+            "is_operator": await operators.has(user),
+        }
+
+
+class _SlackPeople:
+    """Reads people of Slack, once each: the command ends soon."""
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+
+    async def user(self, user: str) -> Mapping[str, Any] | None:
+        found = await self._read("users.info", {"user": user})
+        return None if found is None else found.get("user")
+
+    async def members(self, group: str) -> frozenset[str] | None:
+        found = await self._read("usergroups.users.list", {"usergroup": group})
+        return None if found is None else frozenset(map(str, found.get("users") or ()))
+
+    async def _read(self, method: str, args: Mapping[str, str]) -> Mapping[str, Any] | None:
+        try:
+            answer = await self._client.api_call(method, http_verb="GET", params=dict(args))
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, OSError):
+            return None
+        return answer.data if isinstance(answer.data, Mapping) else None

@@ -1,0 +1,110 @@
+"""`slack-bot config show`: what counts in a channel, where it is from, and what a person may do there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from slack_bot.cli import main
+from tests.tools.doctor.operator import environment, well
+
+__all__ = ["environment"]
+
+FILE = """
+[channel]
+context = "asker"
+[channels.C0123]
+respond = "thread"
+groups = ["S1"]
+agent = "ops"
+agents = ["ops", "research"]
+[channels.dm]
+busy = "collect"
+[agents.ops]
+url = "http://ops.invalid/"
+people = ["U1"]
+[agents.research]
+url = "http://research.invalid/"
+[agents.lab]
+url = "http://lab.invalid/"
+"""
+
+
+@pytest.fixture
+def file(environment: dict[str, str], tmp_path: Path) -> Path:
+    (file := tmp_path / "slack_bot.toml").write_text(FILE, encoding="utf-8")
+    environment["SLACK_BOT_CONFIG"] = str(file)
+    return file
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
+    """Value and source of each setting."""
+    rows = [line.split("  ") for line in capsys.readouterr().out.split("\n\n")[0].splitlines()[1:]]
+    cells = [[each.strip() for each in row if each.strip()] for row in rows]
+    return {name: (value, source) for name, value, source in cells}
+
+
+def test_each_setting_names_the_table_or_variable_that_counts(
+    file: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment["SLACK_BOT_CHANNEL__IDENTITY"] = "name"
+    assert main(["config", "show", "C0123"]) == 0
+    found = shown(capsys)
+    assert found["respond"] == ("thread", "[channels.C0123]")
+    assert found["context"] == ("asker", "[channel]")
+    assert found["identity"] == ("name", "SLACK_BOT_CHANNEL__IDENTITY")
+    assert found["busy"] == ("queue", "default")
+    assert found["agents"] == ("ops, research", "[channels.C0123]")
+    assert main(["config", "show", "dm"]) == 0
+    assert shown(capsys)["busy"] == ("collect", "[channels.dm]")
+    assert main(["config", "show", "D1"]) == 0
+    assert shown(capsys)["busy"] == ("collect", "[channels.dm]")
+
+
+def test_another_file_can_be_tried(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (other := tmp_path / "new.toml").write_text('[channel]\nbusy = "interrupt"\n', encoding="utf-8")
+    assert main(["config", "show", "C0123", "--file", str(other)]) == 0
+    found = shown(capsys)
+    assert (found["busy"], found["context"]) == (("interrupt", "[channel]"), ("thread", "default"))
+
+
+def test_what_is_wrong_is_said(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["config", "show", "general"])
+    assert "give its id (C...)" in capsys.readouterr().err
+    assert main(["config", "show", "C1", "--file", str(tmp_path / "no.toml")]) == 2
+    assert "no such file; check the path" in capsys.readouterr().err
+    assert main(["config", "show", "C1", "--user", "U1"]) == 2
+    assert "set SLACK_BOT_TOKEN, or leave --user out" in capsys.readouterr().err
+
+
+async def of(user: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert await asyncio.to_thread(main, ["config", "show", "C0123", "--user", user]) == 0
+    return capsys.readouterr().out.partition("asked if no agent is named: ")[2]
+
+
+async def test_what_a_person_may_do_is_found_by_the_bot_s_own_rules(
+    file: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with well(environment) as setup:
+        for user in ("U2", "U3"):
+            setup.workspace.add_user(user)
+        setup.workspace.add_user("U9", team="T2")
+        setup.workspace.add_group("S1", "U1", "U2", "U9")
+        environment["SLACK_BOT_SLACK__OPERATORS"] = "U2"
+        assert await of("U1", capsys) == "ops\nU1 may ask here; these agents: ops, research\n"
+        said = "ops\nU2 may ask here; these agents: research\nU2 is an operator\n"
+        assert await of("U2", capsys) == said
+        assert "U3 may not ask here: its asker is not among the people and groups" in await of("U3", capsys)
+        assert "U9 may not ask here: it came from another organisation" in await of("U9", capsys)
+        assert "U8 may not ask here: Slack did not say" in await of("U8", capsys)
+        words = ["config", "show", "C0123", "--user", "U2", "--json"]
+        assert await asyncio.to_thread(main, words) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["settings"]["respond"] == {"value": "thread", "source": "[channels.C0123]"}
+        assert (found["agent"], found["user"]["agents"]) == ("ops", ["research"])
