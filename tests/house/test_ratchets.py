@@ -14,6 +14,7 @@ whether the asker may ask this agent here is asked before each question. A seven
 sign-ins are one feature more with which a bot is built, and two collections more that a store looks through.
 An eighth one did so: an answer has the name of its agent, and its buttons the people who may use them.
 A ninth one did so: whether a turn may end without a word is a part of the machine with a file of its own.
+A tenth one raised the takeover: with what operators see, a bot is built of one feature more.
 A tenth one raised the moves of a mention by two: words for the bot are asked for beside the routing. Before,
 a feature stood around it, and hid all else that routing does.
 """

@@ -26,14 +26,13 @@ _EVERYWHERE = "all"  # the value of the option for all other channels, as Slack 
 
 
 def settings_section(channels: Sequence[str], channel_names: Mapping[str, str]) -> list[Block]:
-    """The part of the Home tab. `channels`: ids of those with settings of their own; `channel_names`: of those
-    whose names Slack gave.
+    """The part of the Home tab. `channels`: ids of those with settings of their own. `channel_names`: the
+    names of those that Slack named, by id.
     """
     places = [(_EVERYWHERE, SETTINGS_OTHER_CHANNELS), (DIRECT, SETTINGS_DIRECT)]
-    places += [
-        (each, SETTINGS_CHANNEL.format(channel_names[each], each) if each in channel_names else each)
-        for each in channels
-    ]
+    for channel in channels:
+        name = channel_names.get(channel)
+        places.append((channel, SETTINGS_CHANNEL.format(name, channel) if name else channel))
     select = {
         "type": "static_select",
         "action_id": TurnButton.SETTINGS_OF,

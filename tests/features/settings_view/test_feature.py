@@ -41,7 +41,7 @@ async def test_an_operator_looks_at_a_channel(tmp_path: Path) -> None:
         await open_home(bot)
         words = bot.workspace.home("U1")
         assert TITLE in words
-        read = await choose(bot, "#general (C1)")
+        read = await choose(bot, "#c1 (C1)")
         assert read.splitlines()[0] == "C1"
         assert "respond = thread ([channels.C1])" in read
         assert "context = asker ([channel])" in read
