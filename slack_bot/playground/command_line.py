@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..tools.trace.trace import ModeObserver
 
 MODES = ("hybrid", "marker", "structured")
+KINDS = ("guide", "travel", "tickets")
+"""The playground's agents."""
 
 
 def add_verbs(add: AddVerb) -> None:
@@ -26,10 +28,12 @@ def add_verbs(add: AddVerb) -> None:
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
     play.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
     play.add_argument("--url", metavar="URL", help="an agent of your own instead of the bundled one")
-    about = "serve the reference agent alone, for any A2A client"
+    about = "serve the reference agent alone, or another one of the playground, for any A2A client"
     agent = add("agent", _serve, about, "slack-bot agent --mode marker --port 8001")
     agent.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
     agent.add_argument("--port", type=int, default=8001, help="port to serve on (default: %(default)s)")
+    about = "which of the playground's agents; tickets has a server at which people sign in (default: guide)"
+    agent.add_argument("--kind", choices=KINDS, default=KINDS[0], help=about)
     for verb in (play, agent):
         verb.add_argument("--pace", type=float, help="tokens a second the agent writes; 0: at once")
         verb.add_argument("--mode", choices=MODES, help="how the agent marks its answer (default: hybrid)")
@@ -57,6 +61,8 @@ def _serve(args: argparse.Namespace) -> int:
             from .server import main
         elif args.name == "workspace":
             from .workspace import main
+        elif args.kind != KINDS[0]:
+            from .others.alone import main
         else:
             from .reference.agent import main
     return main(args)

@@ -6,7 +6,7 @@ A page gets a snapshot when it connects and small updates from then on. Facts ar
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -39,8 +39,9 @@ _NOT_FROM_THE_AGENT = (TurnBegun, StopRequested, StreamEnded)
 class Feed:
     """Sends every change to its listeners at once. It observes the bot and listens to the workspace.
 
-    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: monotonic
-    seconds. `agent`: the address of an agent that is not the playground's. Without `has_bot` no facts come.
+    `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs; `direct`: those
+    questions that are asked in a direct message. `now`: monotonic seconds. `agent`: the address of an agent
+    that is not the playground's. Without `has_bot` no facts come.
     """
 
     def __init__(
@@ -50,12 +51,16 @@ class Feed:
         now: Callable[[], float],
         virtual: Iterable[str] = (),
         suggestions: Iterable[tuple[str, str]] = (),
+        direct: Container[str] = (),
         agent: str | None = None,
         has_bot: bool = True,
     ) -> None:
         self._workspace = workspace
         self._virtual = frozenset(virtual)
-        self._suggestions = [{"label": label, "text": text} for label, text in suggestions]
+        self._suggestions: list[PageUpdate] = [
+            {"label": label, "text": text, **({"direct": True} if text in direct else {})}
+            for label, text in suggestions
+        ]
         self._agent, self._has_bot = agent, has_bot
         self._now = now
         self._messages: dict[tuple[str, str], dict[str, PageUpdate]] = {}  # by thread, then by ts

@@ -141,7 +141,8 @@ class ReplayRouter(AsyncBaseTransport):
         cut_after = self.cut_after  # as it was when the question was asked
         call = await tapped_call(request)
         if call is not None and call.verb == "ask" and call.names:
-            self.on_ask(call.names[0], json.loads(request.content)["params"])
+            body = json.loads(request.content)
+            self.on_ask(call.names[0], body.get("params", body))  # HTTP+JSON has no envelope
         if self.away:
             raise ConnectError("away on purpose")
         response = await self._network.handle_async_request(request)

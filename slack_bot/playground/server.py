@@ -24,6 +24,7 @@ from ..settings.models import ReferenceSettings
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.overrides import with_overrides
+from ..testing.slack.rules import SEVERAL_AGENTS, SHIPPED
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import card_of, settings_for
@@ -31,9 +32,10 @@ from ..tools.files import open_capture
 from ..tools.replay.replay import check_options, read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
 from .hosting import check_port, no_address, serve_until_stopped, set_up_logs
+from .others.three_agents import SIGN_IN_HOSTS, PlayedAgents, serve_three
 from .page_server import build_site
 from .recorder import ReplayRouter
-from .reference.agent import chosen_agent, serve
+from .reference.agent import chosen_agent
 from .replays import PlannedReplay, Replays
 from .visitor import CHANNEL, Visitor
 from .yesterday import post_yesterday
@@ -116,34 +118,37 @@ async def open_playground(
     channels: Settings | None = None,
     has_past: bool = False,
 ) -> AsyncIterator[Playground]:
-    """Run everything until the context is left. `chosen`: the agent. `theirs`: settings with another one.
-    `channels`: settings whose sections `channel` and `turns` and whose `config` count with the playground's
-    own agent. With `has_past` the first channel holds a question of the day before, and its answer.
+    """Run everything until the context is left. `chosen`: the reference agent, which has two others beside
+    it. `theirs`: settings with an agent that is asked in place of all three. `channels`: settings whose
+    sections `channel` and `turns` and whose `config` count with the playground's own agents. With `has_past`
+    the first channel holds a question of the day before, and its answer.
 
     Raises BotError if the page's address cannot be had.
     """
     clock = system_clock()
-    workspace = Workspace(rules=WorkspaceRules.real())
+    manifest = SEVERAL_AGENTS if theirs is None else SHIPPED
+    workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
     router = ReplayRouter(AsyncHTTPTransport(verify=shared_tls(), limits=Limits(max_connections=None)))
-    rate_limiter = RateLimiter((theirs or Settings()).governor, clock)
     shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
-    visitor = Visitor(workspace, router, clock, shown, rate_limiter)
-    if has_past:
-        post_yesterday(workspace, CHANNEL, clock.wall())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(router.aclose)
-        url = await stack.enter_async_context(serve_page(visitor, host, port))
         if theirs is None:
-            serving = serve(chosen or ReferenceSettings())
             known = channels or Settings()
             usual = Settings(channel=known.channel, turns=known.turns)
             usual = with_overrides(usual, {"config": known.slack.config})
-            # The errors of the playground's agent are for people.
-            ours = {"agent.url": await stack.enter_async_context(serving), "error_text": "show"}
-            theirs = with_overrides(usual, ours)
+            has_sign_in = host in SIGN_IN_HOSTS
+            serving = serve_three(usual, chosen or ReferenceSettings(), clock, has_sign_in=has_sign_in)
+            agents = await stack.enter_async_context(serving)
+        else:
+            agents = PlayedAgents(theirs)
+        rate_limiter = RateLimiter(agents.settings.governor, clock)
+        visitor = Visitor(workspace, router, clock, shown, rate_limiter, asked=agents.asked)
+        if has_past:
+            post_yesterday(workspace, CHANNEL, clock.wall())
+        url = await stack.enter_async_context(serve_page(visitor, host, port))
         face = await stack.enter_async_context(SlackServer(workspace, clock))
         app = await build(
-            emulated(theirs, face.api_url, keep_access=True),
+            emulated(agents.settings, face.api_url, keep_access=True),
             clock=clock,
             observer=visitor.on_fact,
             http_transport=router,
@@ -153,7 +158,15 @@ async def open_playground(
         stack.push_async_callback(visitor.replays.close, _GRACE)
         stack.push_async_callback(app.close, _GRACE)
         await stack.enter_async_context(connected(app))
+        reading = asyncio.create_task(_read_cards(app), name="playground cards")
+        stack.callback(reading.cancel)
         yield Playground(url, workspace, visitor, app)
+
+
+async def _read_cards(app: App) -> None:
+    """So that the first question does not wait for the cards of agents that it is not for."""
+    if app.agents.are_several:
+        await asyncio.gather(*(agent.introduction() for agent in app.agents), return_exceptions=True)
 
 
 def _hand_on(app: App, replays: Replays) -> None:

@@ -5,6 +5,7 @@ An order becomes an action of a person in the emulated workspace, and reaches th
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..clock import Clock
@@ -18,6 +19,7 @@ from ..tools.replay.scenario import Scenario, as_captured, make_scenario
 from ..turn.buttons import TurnButton
 from ..turn.record import message_id_of
 from .feed import Feed, PageUpdate
+from .others.accounts import email_of
 from .page_orders import PageOrders, RefusedOrder
 from .recorder import ReplayRouter
 from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
@@ -45,6 +47,7 @@ SUGGESTIONS = (
     "Tell me a joke",
 )
 """Questions that can be asked with one click, the most telling ones first. Each is posted as it reads."""
+_FIRST = 8  # of them stand before those for other agents
 _LONGEST_FILE_NAME = 40
 
 
@@ -52,7 +55,8 @@ class Visitor:
     """The people and places of the playground. `feed` sends the pages what happens.
 
     `agent`: the address, without secrets, of an agent that is not the playground's own; it gets no
-    suggestions. `rate_limiter` is for the bots of the replays. `planned` begins with the first page. Without
+        suggestions. `asked`: questions for other agents, and whether each is one for a direct message.
+    `rate_limiter` is for the bots of the replays. `planned` begins with the first page. Without
     `has_bot` a bot from somewhere else answers, and there are no suggestions either.
     """
 
@@ -64,10 +68,12 @@ class Visitor:
         agent: str | None = None,
         rate_limiter: RateLimiter | None = None,
         *,
+        asked: Mapping[str, bool] = MappingProxyType({}),
         has_bot: bool = True,
     ) -> None:
         for user, name in PEOPLE.items():
-            workspace.add_user(user, name, team="T0PARTNER" if user == PARTNER else None)
+            team = "T0PARTNER" if user == PARTNER else None
+            workspace.add_user(user, name, team=team, email=email_of(name))
         workspace.add_user(REPLAYER, "Replay")
         workspace.add_user(REPLAYING_BOT, "Replay", is_bot=True)
         for channel, name in CHANNELS.items():
@@ -77,12 +83,14 @@ class Visitor:
         for user in PEOPLE:
             workspace.direct(user)
         self.replays = Replays(workspace, clock, CHANNEL, router.recorder, self.on_fact, rate_limiter)
-        suggestions = SUGGESTIONS if agent is None and has_bot else ()
+        questions = (*SUGGESTIONS[:_FIRST], *asked, *SUGGESTIONS[_FIRST:])
+        suggestions = questions if agent is None and has_bot else ()
         self.feed = Feed(
             workspace,
             now=clock.monotonic,
             virtual=[REPLAYER],
             suggestions=[(text, text) for text in suggestions],
+            direct=[text for text, is_direct in asked.items() if is_direct],
             agent=agent,
             has_bot=has_bot,
         )

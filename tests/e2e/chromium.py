@@ -153,6 +153,13 @@ class Page(_Link):
                 "Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left", clickCount=1
             )
 
+    async def follow(self, selector: str) -> None:
+        """Click what leads to another page, and wait until that is loaded."""
+        self._loaded.clear()
+        await self.click(selector)
+        async with asyncio.timeout(PATIENCE):
+            await self._loaded.wait()
+
     async def type(self, text: str) -> None:
         """Type into whatever has the focus."""
         await self.send("Input.insertText", text=text)

@@ -124,6 +124,8 @@ async def test_an_answer_is_asked_stopped_replied_to_and_rated_by_keys(page: Pag
     await outcome(page, "answered")
     await is_on(page, REPLY)
     await keys(page, "Shift+Tab", "Shift+Tab")
+    await is_on(page, "#thread [data-action=another_agent]")
+    await keys(page, "Shift+Tab")
     await is_on(page, "#thread .feedback[data-value^=negative]")
     await keys(page, "Enter")
     await page.until("document.querySelector('#modal').open")

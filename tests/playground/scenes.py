@@ -250,6 +250,7 @@ async def stopped(page: Page, playground: Playground) -> None:
 @scene()
 async def home(page: Page, playground: Playground) -> None:
     await say(playground, MAYA, f"{BOT} slow 30")
+    await page.until("document.querySelector('#roots').innerText.includes('answering')")  # it was taken
     await page.value("document.querySelector('#places [data-kind=im]').click()")
     await page.value("document.querySelector('#tabs [data-tab=home]').click()")
     await page.until("document.querySelector('#home [data-action=stop_in_home]')")

@@ -215,3 +215,16 @@ async def test_other_requests_reach_the_agent_and_closing_closes_it() -> None:
         assert (await client.get("http://agent/.well-known/agent-card.json")).text == "the agent"
         assert (await client.post("http://agent/", content=b"\xff")).text == "the agent"
     assert network.closed
+
+
+@on_virtual_time
+async def test_what_is_asked_over_each_binding_is_told() -> None:
+    """HTTP+JSON has no envelope around the parameters."""
+    wire, told = board(), list[tuple[str, Any]]()
+    wire.on_ask = lambda message_id, params: told.append((message_id, params))
+    await ask(wire)
+    message = {"messageId": "m2", "parts": [{"text": "q"}]}
+    async with httpx.AsyncClient(transport=wire) as client:
+        await client.post("http://agent/message:send", json={"message": message})
+    assert [message_id for message_id, _ in told] == ["m1", "m2"]
+    assert told[1][1] == {"message": message}

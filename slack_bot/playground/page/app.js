@@ -67,7 +67,8 @@ const HANDLERS = {
   message({ message }) {
     const isNew = model.keep(message);
     if (isNew) change("places", "prompts");
-    if (isNew && standsBehind(message)) { leaveThread(); change("thread", "inside"); }
+    if (isNew && standsBehind(message)) { const left = view.thread; leaveThread(); view.left = left; change("thread", "inside"); }
+    else if (isNew && goesOn(message)) openThread(message.channel, rootOf(message));
     if (model.isElsewhere) change("typing"); // it may have begun or ended
     due.messages.set(`${message.channel} ${message.ts}`, message);
     recount(message.channel, rootOf(message));
@@ -128,6 +129,12 @@ const HANDLERS = {
 function standsBehind(message) {
   const open = view.thread;
   return open?.channel === message.channel && message.for === view.me && isRoot(message) && message.ts > open.ts && !model.repliesTo(open.channel, open.ts).length;
+}
+
+/** A question that waited is answered, and its visitor is still where it was asked, or at the page of a sign-in. */
+function goesOn(message) {
+  const left = view.left;
+  return left && !view.thread && view.tab === "messages" && view.place === left.channel && message.channel === left.channel && message.thread_ts === left.ts && !message.for;
 }
 
 function recount(channel, root) { due.roots.set(threadKey(channel, root), [channel, root]); }
@@ -191,6 +198,7 @@ function act(message, block, element, value) {
 
 function openThread(channel, ts) {
   view.thread = { channel, ts };
+  view.left = null;
   openMenu(false);
   look("thread");
   change("thread", "inside");
@@ -335,7 +343,7 @@ function showPrompts() {
   const own = suggested(model, view.place, "");
   const hasBegun = [...model.messagesOf(view.place).values()].some((one) => room.wants(one) && !model.isPast(one.channel, one.ts)); // then there are things to read
   const found = model.isDm(view.place) ? own : model.suggestions;
-  showChips($("chips"), found, (text) => say(here, begun(here) + text), hasBegun ? 0 : CHIPS_AT_ONCE);
+  showChips($("chips"), found, (text, { direct }) => (direct ? sayAlone(text) : say(here, begun(here) + text)), hasBegun ? 0 : CHIPS_AT_ONCE);
   const orTake = !found.length ? "" : hasBegun ? ", or take a question from “Try…”" : ", or take one of the questions below";
   for (const told of document.querySelectorAll(".welcome .or-take")) if (told.textContent !== orTake) told.textContent = orTake;
   const open = view.thread;
@@ -417,6 +425,13 @@ function begun({ channel, ts }) { return model.isDm(channel) || (ts && !model.is
 
 function lacks(text) { return slackText(text, model) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
 function say(place, text, settled, files = []) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model), ...(files.length ? { files } : {}) }, settled); }
+
+/** Ask in the visitor's own direct message. */
+function sayAlone(text) {
+  const { id: channel } = model.directOf(view.me);
+  if (view.place !== channel) choosePlace(channel);
+  say({ channel, ts: null }, text);
+}
 
 /** A question to an agent that is away; "Try again" heals it. */
 function demo() { send({ type: "say", channel: view.place, thread_ts: null, text: slackText(`${begun({ channel: view.place, ts: null })}What is AGNTCY?`, model), away: true }); }

@@ -70,7 +70,7 @@ export class Model {
     const author = this.person(message.author);
     if (!username && !emoji && !url) return author;
     const name = username || author.name;
-    return { ...author, name, letter: name.slice(0, 1).toUpperCase(), emoji: emoji?.replaceAll(":", "") ?? "", looked: Boolean(username) };
+    return { ...author, name, letter: name.slice(0, 1).toUpperCase(), emoji: emoji?.replaceAll(":", "") ?? "", looked: Boolean(url) };
   }
 
   channel(id) { return this.channels.find((one) => one.id === id); }

@@ -36,14 +36,14 @@ export function suggested(model, channel, ts) {
   return (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
 }
 
-/** The first `atOnce` of `found` as chips, the others behind one button. `ask(text)` for the one that is chosen. */
+/** The first `atOnce` of `found` as chips, the others behind one button. `ask(text, one)` for the one that is chosen. */
 export function showChips(box, found, ask, atOnce = found.length) {
   asks.set(box, ask);
   const key = JSON.stringify([found, atOnce]);
   if (drawn.get(box) === key) return; // a press on a button that is drawn anew meanwhile would be no click
   drawn.set(box, key);
   const hadFocus = box.contains(document.activeElement);
-  const choices = found.map(({ label, text }) => ({ label, title: text, run: () => asks.get(box)(text) }));
+  const choices = found.map((one) => ({ label: one.label, title: one.text, run: () => asks.get(box)(one.text, one) }));
   const chips = choices.slice(0, atOnce).map(({ label, title, run }) => h("button", { type: "button", class: "chip", title, data: { sends: "" }, on: { click: run } }, label));
   const others = choices.slice(atOnce);
   refill(box, others.length ? [...chips, menuNode(atOnce ? "More…" : "Try…", others)] : chips);

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ...manifest import manifest_of, wanted
+from ...manifest import Wants, manifest_of, wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class AppManifest:
 
 SHIPPED = AppManifest.from_json(manifest_of(wanted()))
 """What `slack-bot manifest` asks for as things come, all of it granted."""
+SEVERAL_AGENTS = AppManifest.from_json(manifest_of(wanted(Wants(gives_emails=True, has_agents=True))))
+"""What it asks for where there are several agents, and people sign in for one of them."""
 
 FAMILIES: Mapping[str, str] = {"channel": "channels", "group": "groups", "im": "im", "mpim": "mpim"}
 """What scopes and events call each kind of conversation."""

@@ -1,0 +1,115 @@
+"""The playground's three agents on its page, in a real Chromium: who answers, a choice by buttons, a sign-in
+at the bundled authorization server, also as the wrong person, and the Home tab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from slack_bot.playground.server import Playground
+
+from .chromium import Browser, Page
+from .visitor import mention, picture, text_of
+
+AUTHORS = "[...document.querySelectorAll('#thread .message')].map((one) => one.dataset.by)"
+SIGN_IN = "#roots .message.private [data-action]"
+
+
+async def settled(page: Page, author: str) -> None:
+    """Wait until the last answer in the thread is this one's, and whole."""
+    last = "document.querySelector('#thread .message:last-child')"
+    await page.until(
+        f"{last}?.dataset.by === '{author}' && ['sealed', 'posted'].includes({last}.dataset.state)"
+    )
+
+
+async def say_alone(page: Page, playground: Playground, text: str) -> None:
+    """Ask in Maya's direct message."""
+    await page.click(f"#places [data-channel={playground.workspace.direct('U0MAYA')}]")
+    await page.click("#say-root textarea")
+    await page.type(text)
+    await page.enter()
+
+
+@asynccontextmanager
+async def login_page(browser: Browser, page: Page) -> AsyncIterator[Page]:
+    """Press the link in the private message, and go to where it leads: in Slack that is another tab."""
+    await page.until(f"document.querySelector('{SIGN_IN}')")
+    await page.value("window.open = (url) => { window.asked = url; }")
+    await page.click(SIGN_IN)
+    opened = await browser.open(await page.until("window.asked"), 1440, 900)
+    await opened.until("document.querySelector('[name=decision]')")
+    yield opened
+    await page.send("Page.bringToFront")
+
+
+async def decide(login: Page, account: str, decision: str = "allow") -> str:
+    """Choose an account and a button. Returns what the page says in the end."""
+    await login.click(f"[name=account][value={account}]")
+    await login.follow(f"[name=decision][value={decision}]")
+    return await text_of(login, "body")
+
+
+async def test_two_agents_answer_in_one_channel_under_their_own_names(page: Page) -> None:
+    await mention(page, "what is agntcy")
+    await settled(page, "slack_bot")
+    assert await page.value("document.querySelector('#thread .message:last-child .face .emoji')") is None
+    await mention(page, "travel: Berlin in spring")
+    await page.until("document.querySelector('#thread [data-action=form_fill]')")
+    await settled(page, "Travel")
+    assert await page.value("document.querySelector('#thread .message:last-child .face .emoji') !== null")
+    await picture(page, "two-agents")
+
+
+async def test_a_question_for_two_agents_is_decided_by_a_button(page: Page, playground: Playground) -> None:
+    await mention(page, "Tickets for Lisbon")
+    await page.until("document.querySelectorAll('#thread [data-action^=choose_agent]').length === 2")
+    await picture(page, "choice")
+    await page.click("#thread [data-action^=choose_agent]")
+    await settled(page, "Travel")
+    await page.until("document.querySelector('#thread [data-action=form_fill]')")
+    assert await page.value(AUTHORS) == ["Maya", "slack_bot", "Travel"]
+
+
+async def test_a_person_signs_in_and_the_question_goes_on(
+    browser: Browser, page: Page, playground: Playground
+) -> None:
+    await say_alone(page, playground, "show my tickets")
+    async with login_page(browser, page) as login:
+        await picture(page, "asked-to-sign-in")
+        await picture(login, "sign-in")
+        assert "signed in" in await decide(login, "maya")
+        await picture(login, "signed-in")
+    await settled(page, "Tickets")
+    await picture(page, "tickets")
+    shown = await text_of(page, "#thread .message:last-child")
+    assert "Laptop for the Lisbon office" in shown
+    assert "room 3.14" not in shown
+
+
+async def test_another_person_s_account_is_refused_and_both_read_why(
+    browser: Browser, page: Page, playground: Playground
+) -> None:
+    await say_alone(page, playground, "show my tickets")
+    async with login_page(browser, page) as login:
+        told = await decide(login, "jonas")
+        await picture(login, "wrong-account")
+    assert "signed in" not in told
+    print(told)
+    await page.until("document.querySelectorAll('#roots .message.private').length > 1")
+    print(await text_of(page, "#roots"))
+    await picture(page, "wrong-account-told")
+
+
+async def test_home_lists_the_agents_and_who_is_signed_in(
+    browser: Browser, page: Page, playground: Playground
+) -> None:
+    await say_alone(page, playground, "show my tickets")
+    async with login_page(browser, page) as login:
+        await decide(login, "maya")
+    await settled(page, "Tickets")
+    await page.click("[data-tab=home]")
+    await page.until("document.querySelector('#home select')")
+    await picture(page, "home")
+    print(await text_of(page, "#home"))
