@@ -62,7 +62,8 @@ class Browser:
     """One person's: it is signed in at the authorization server as `account`, and follows redirects."""
 
     def __init__(self, account: str) -> None:
-        self._http = httpx.AsyncClient(follow_redirects=False, trust_env=False)
+        limits = httpx.Limits(max_keepalive_connections=0)  # a server may end between two requests
+        self._http = httpx.AsyncClient(follow_redirects=False, trust_env=False, limits=limits)
         self._http.cookies.set("account", account, domain="127.0.0.1")
 
     async def open(self, url: str, hops: int = 5) -> httpx.Response:

@@ -21,11 +21,15 @@ class People:
     def __init__(self, api: SlackApi, settings: SlackSettings, clock: Clock) -> None:
         self._api, self._settings, self._clock = api, settings, clock
         self._known: dict[tuple[str, ...], tuple[Mapping[str, Any] | None, float]] = {}
-        self._reads: dict[tuple[str, ...], asyncio.Task[Mapping[str, Any] | None]] = {}  # under way
+        self._reads: dict[tuple[object, ...], asyncio.Task[Mapping[str, Any] | None]] = {}  # under way
 
-    async def user(self, user: str) -> Mapping[str, Any] | None:
-        """The `user` of `users.info`."""
-        found = await self._ask("users.info", {"user": user, "include_locale": "true"})
+    async def user(self, user: str, patience: float | None = None) -> Mapping[str, Any] | None:
+        """The `user` of `users.info`.
+
+        `patience`: the most seconds to wait for it, where a failure a while ago does not count. None:
+        `lookup_timeout`, and it does.
+        """
+        found = await self._ask("users.info", {"user": user, "include_locale": "true"}, patience)
         known = found and found.get("user")
         return known if isinstance(known, Mapping) else None
 
@@ -41,28 +45,32 @@ class People:
         known = found and found.get("users")
         return frozenset(map(str, known)) if isinstance(known, list) else None
 
-    async def _ask(self, method: str, args: Mapping[str, str]) -> Mapping[str, Any] | None:
+    async def _ask(
+        self, method: str, args: Mapping[str, str], patience: float | None = None
+    ) -> Mapping[str, Any] | None:
         key, now = (method, *args.values()), self._clock.monotonic()
         known, until = self._known.get(key, (None, now))
-        if now < until:
+        if now < until and (known is not None or patience is None):
             return known
         self._known.pop(key, None)
-        if key not in self._reads:
-            self._reads[key] = asyncio.create_task(self._read(key, method, args), name=f"read {key}")
-        read, timeout = self._reads[key], self._settings.lookup_timeout
-        await asyncio.wait({read}, timeout=timeout)
+        seconds = self._settings.lookup_timeout if patience is None else patience
+        if (seconds, *key) not in self._reads:
+            reading = self._read(key, method, args, seconds)
+            self._reads[seconds, *key] = asyncio.create_task(reading, name=f"read {key}")
+        read = self._reads[seconds, *key]
+        await asyncio.wait({read}, timeout=seconds)
         if read.done():
             return read.result()
         self._remember(key, None)
         return None
 
     async def _read(
-        self, key: tuple[str, ...], method: str, args: Mapping[str, str]
+        self, key: tuple[str, ...], method: str, args: Mapping[str, str], seconds: float
     ) -> Mapping[str, Any] | None:
         try:
-            result = await self._api.call(method, args, patience=self._settings.lookup_timeout)
+            result = await self._api.call(method, args, patience=seconds)
         finally:
-            del self._reads[key]
+            del self._reads[seconds, *key]
         found = None if isinstance(result, CallFailed) else result.data
         if found is not None or key not in self._known:
             self._remember(key, found)

@@ -10,6 +10,8 @@ from ..turn.json_values import object_of, text_of
 from ..turn.people import AskingPerson, Organisation, PersonKind, ProvenPerson, kind_of
 from .people import People
 
+_PATIENCE = 10.0  # seconds: a question, or somebody who has just signed in, waits for the answer
+
 
 class ProvenPeople:
     """Looks people up in Slack. What an event said of them counts for nothing here.
@@ -29,7 +31,7 @@ class ProvenPeople:
             own = await self._identity()
         except BotError as error:
             raise AskerUnavailable(f"Slack does not say who the bot is ({error})") from error
-        user = await self.people.user(person.user)
+        user = await self.people.user(person.user, _PATIENCE)
         if user is None:
             why = f"Slack does not say who {person.user} is (users:read)"
             raise AskerUnavailable(why, safe=ASKER_NOT_FOUND)

@@ -73,6 +73,24 @@ async def test_guests_people_of_other_organisations_and_bots_are_not(about: dict
     assert "members of this workspace only" in refused.value.safe
 
 
+@pytest.mark.parametrize("fault", ["ratelimited:3", "slow:3!", "service_unavailable"])
+@on_virtual_time
+async def test_slack_has_some_seconds_to_say_it(fault: str) -> None:
+    """A person who has just signed in waits for it, and has signed in for nothing otherwise."""
+    scene = Scene({"users.info": [fault, None]})
+    ann = AskingPerson("T1", "U3")
+    scene.workspace.add_user("U3", email="ann@example.org")
+    assert (await directory(scene, own=OWN).proven(ann)).email == "ann@example.org"
+
+
+@on_virtual_time
+async def test_that_a_quick_look_was_in_vain_does_not_count() -> None:
+    scene = Scene({"users.info": ["timeout", None]})
+    people = directory(scene, own=OWN)
+    assert await people.people.user("U1") is None
+    assert (await people.proven(AskingPerson("T1", "U1"))).person.user == "U1"
+
+
 @on_virtual_time
 async def test_who_is_unknown_now_may_be_known_later() -> None:
     scene = Scene({"users.info": ["timeout"]})

@@ -35,27 +35,13 @@ PEOPLE = {"U1": "alice", "U2": "bob"}
 ALICES = SignInKey("T1", "U1", "default")
 
 
-class Town:
-    """One bot of several, and what people see of it."""
+class Readers:
+    """What people see of a bot."""
 
-    def __init__(
-        self,
-        app: App,
-        workspace: Workspace,
-        live: Live,
-        guard: TokenGuard,
-        process: AsyncExitStack,
-    ) -> None:
-        self.app, self.workspace, self.live, self.guard = app, workspace, live, guard
-        self._process = process
+    patience = 20.0  # seconds
 
-    async def end(self) -> None:
-        """The process ends, and leaves what it had begun to the next one."""
-        await self._process.aclose()
-
-    def ask(self, text: str, user: str = "U1") -> str:
-        """In a direct message."""
-        return self.workspace.say(user, self.place(user), text, now=self.app.clock.wall())
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
 
     def place(self, user: str = "U1") -> str:
         return self.workspace.direct(user)
@@ -88,7 +74,7 @@ class Town:
         return self.links(user)[number - 1]
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(self.patience):
             while not condition():
                 changed = asyncio.Event()
                 stop = self.workspace.listen(lambda _, changed=changed: changed.set())  # type: ignore[misc]
@@ -107,6 +93,30 @@ class Town:
 
     def is_growing(self, root: str, user: str) -> bool:
         return any(each.state == "streaming" for each in self.messages(root, user))
+
+
+class Town(Readers):
+    """One bot of several, and what people see of it."""
+
+    def __init__(
+        self,
+        app: App,
+        workspace: Workspace,
+        live: Live,
+        guard: TokenGuard,
+        process: AsyncExitStack,
+    ) -> None:
+        super().__init__(workspace)
+        self.app, self.live, self.guard = app, live, guard
+        self._process = process
+
+    async def end(self) -> None:
+        """The process ends, and leaves what it had begun to the next one."""
+        await self._process.aclose()
+
+    def ask(self, text: str, user: str = "U1") -> str:
+        """In a direct message."""
+        return self.workspace.say(user, self.place(user), text, now=self.app.clock.wall())
 
     async def refused(self, user: str = "U1", number: int = 2) -> str:
         """What this person reads in the end; the link was the first."""
@@ -187,7 +197,7 @@ async def nothing_is_kept(here: Town, provider: OpenIDServer) -> None:
     assert here.live.messages == []
 
 
-async def sign_in(here: Town, account: str = "alice", user: str = "U1", number: int = 1) -> str:
+async def sign_in(here: Readers, account: str = "alice", user: str = "U1", number: int = 1) -> str:
     """The words of the page that this person's browser shows in the end."""
     async with browser(account) as there:
         return page_words(await there.open(await here.link(user, number)))
