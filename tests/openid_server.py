@@ -63,7 +63,7 @@ class Browser:
 
     def __init__(self, account: str) -> None:
         limits = httpx.Limits(max_keepalive_connections=0)  # a server may end between two requests
-        self._http = httpx.AsyncClient(follow_redirects=False, trust_env=False, limits=limits)
+        self._http = httpx.AsyncClient(follow_redirects=False, trust_env=False, limits=limits, timeout=30)
         self._http.cookies.set("account", account, domain="127.0.0.1")
 
     async def open(self, url: str, hops: int = 5) -> httpx.Response:

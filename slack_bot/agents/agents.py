@@ -35,6 +35,8 @@ class Agents:
         """Whether there is anything to choose, and to keep."""
         self.default_name = settings.default
         """Of the agent that gets a question which names none."""
+        self.transport: AsyncBaseTransport | None = None
+        """In place of the network."""
         self._clock, self._health, self._facts = clock, health, facts
         self._traceparent = traceparent
         self._agents: dict[str, Agent] = {}
@@ -44,6 +46,7 @@ class Agents:
 
         Raises SettingsError for an address or a login that cannot be used, and StoreError.
         """
+        self.transport = transport
         for name, entry in self.settings.entries.items():
             http = await closers.enter_async_context(new_http(entry, transport))
             askers = None if self.people is None else self.people.for_agent(entry, name)

@@ -1,9 +1,10 @@
 """No call to an agent carries what belongs to another agent or another person: their tokens, cookies, session
 and contexts, over threads of several people, Stops, questions of agents, approvals, tasks that are followed
-in the background, addresses for their news, kills and restarts.
+in the background, addresses for their news, sign-ins, of the asker and of another person who was given the
+link, kills and restarts.
 
-Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, whose question
-began the task, and to whom it gave a cookie.
+Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, or who signed in
+at the authorization server, whose question began the task, and to whom it gave a cookie.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,16 +21,22 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.features.sign_in.desk import SignInDesk
+from slack_bot.features.sign_in.gate import SignInGate
 from slack_bot.http_client import AsyncBaseTransport, Request, Response
 from slack_bot.observe.facts import TurnEnded
 from slack_bot.settings.identity import IdentitySettings
+from slack_bot.store.sign_ins import SIGNED_IN
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.rules import SHIPPED
 from slack_bot.testing.tape.builders import answer, chunk, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
+from tests.features.sign_in.town import KEY
 from tests.form_tapes import asking
+from tests.login_server import LoginServer
 from tests.people_keys import Checker, identity_settings, public_of
 
 SESSION, ASKER = "x-session", "x-asker"
@@ -38,7 +45,10 @@ AGENTS = {
     "default": "http://agent.invalid/",
     "research": "http://research.invalid/",
     "ops": "http://ops.invalid/",
+    "files": "http://files.invalid/",
 }
+LOGIN = "https://login.invalid"
+ACCOUNTS = {"U1": "alice", "U2": "bob", "U3": "carol"}
 FILE = """
 [agents.research]
 url = "http://research.invalid/"
@@ -47,13 +57,21 @@ session_header = "x-session"
 [agents.ops]
 url = "http://ops.invalid/"
 session_header = "x-session"
+[agents.files]
+url = "http://files.invalid/"
+identity = "oauth"
+session_header = "x-session"
+[agents.files.oauth]
+issuer = "https://login.invalid"
+id = "bot"
 """
-PEOPLE = ("U1", "U2", "U3")
+PEOPLE = (*ACCOUNTS,)
 APPROVER = "U4"  # who asks nothing, so that no call is theirs
 QUESTIONS = 40  # tapes of each agent
 LONG = 90.0  # seconds of a task that is followed in the background
 PATIENCE = 15.0
 """Seconds for which a turn listens."""
+MANIFEST = replace(SHIPPED, scopes=SHIPPED.scopes | {"users:read.email"})
 PUSH = ("tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/delete")
 
 
@@ -110,7 +128,7 @@ class Server:
         headers = dict(request.headers)
         if request.method == "GET":
             assert ASKER not in headers and "cookie" not in headers, "a card is nobody's"
-            if self.name == "research":
+            if self.name in ("research", "files"):
                 assert "authorization" not in headers
             return await self.card(request)
         body = json.loads(await request.aread())
@@ -173,6 +191,10 @@ class Server:
         else:
             assert ASKER not in headers
             token = authorization.removeprefix("Bearer ")
+        if self.name == "files":
+            assert self.world.login.owner_of(token) == ACCOUNTS[owner.user]
+            self.world.kinds.add("signed in")
+            return
         claims = self.checker.claims_of(token, self.world.now)
         assert claims["sub"] == f"slack:T1:{owner.user}"
         assert claims["act"] == {"sub": "slack:T1:U0BOT"}
@@ -198,6 +220,7 @@ class World(AsyncBaseTransport):
         self.kinds: set[str] = set()
         """Which of the rarer calls were seen."""
         self.now = 0.0
+        self.login = LoginServer(LOGIN, lambda: self.now)
         self.broken: list[BaseException] = []
         self.servers: dict[str, Server] = {}
         for name, url in AGENTS.items():
@@ -209,6 +232,8 @@ class World(AsyncBaseTransport):
     async def handle_async_request(self, request: Request) -> Response:
         self.now = virtual_clock.new_clock().wall()
         try:
+            if str(request.url).startswith(LOGIN):
+                return await self.login.handle(request)
             return await self.servers[request.url.host].handle(request)
         except (AssertionError, KeyError, IndexError) as error:
             self.broken.append(error)
@@ -242,7 +267,12 @@ class Story:
             "agent.connect_timeout": 2.0,
             "agent.watch_intervals": [20],
             "push.public_url": "https://bot.example",
+            "personal": True,
+            "sign_in.keys": KEY,
+            "sign_in.base_url": "https://bot.example",
         }
+        self.asked_without_sign_in = False
+        self.opened: list[tuple[dict[str, str], dict[str, str]]] = []  # browsers that are at the server
 
     @property
     def bot(self) -> BotHarness:
@@ -251,10 +281,14 @@ class Story:
     async def start(self) -> None:
         after = self.bots[-1] if self.bots else None
         store = None if after else MemoryStore(is_durable=True)
-        running = run_bot(through=lambda _: self.world, after=after, store=store, **self.settings)
+        running = run_bot(
+            through=lambda _: self.world, after=after, store=store, manifest=MANIFEST, **self.settings
+        )
         self.bots.append(await self.stack.enter_async_context(running))
-        for user in ("U3", APPROVER):
-            self.bot.workspace.state.channels[CHANNEL].members.add(self.bot.workspace.add_user(user).id)
+        for user in (*PEOPLE, APPROVER):
+            email = f"{ACCOUNTS.get(user, 'dora')}@example.com"
+            person = self.bot.workspace.add_user(user, email=email)
+            self.bot.workspace.state.channels[CHANNEL].members.add(person.id)
 
     async def ask(self, user: str, agent: str, place: int) -> None:
         """A new thread, or a question in one that is there."""
@@ -268,6 +302,7 @@ class Story:
             text = f"<@{self.bot.workspace.bot.user_id}> {word}"
             self.bot.workspace.say(user, CHANNEL, text, now=self.bot.now, thread_ts=root)
         self.world.asked[word] = root, user
+        self.asked_without_sign_in |= len(self.world.asked) == 1 and agent != "files"
         await self.bot.deliver()
 
     async def stop(self, user: str, place: int) -> None:
@@ -283,6 +318,40 @@ class Story:
                 self.bot.workspace.press(APPROVER, CHANNEL, each.ts, "form_approve", now=self.bot.now)
                 await self.bot.deliver()
 
+    @property
+    def desk(self) -> SignInDesk:
+        gate = self.bot.app.threads.sign_in
+        assert isinstance(gate, SignInGate)
+        return gate.desk
+
+    async def open_link(self, user: str, account: str) -> None:
+        """The newest link of `user` is opened in the browser of this account, and leads to the server."""
+        private = [each for each in self.bot.calls("chat.postEphemeral") if each["user"] == user]
+        buttons = [
+            button
+            for each in private
+            for block in each.get("blocks", ())
+            for button in block.get("elements", ())
+        ]
+        links = [each["url"] for each in buttons if "url" in each]
+        for link in links[-1:]:
+            opening = await self.desk.open(link.rpartition("/")[2])
+            if opening.obstacle is None:
+                query = self.world.login.sign_in(opening.url, account)
+                self.opened.append((query, {opening.cookie_name: opening.cookie}))
+
+    async def come_back(self) -> None:
+        """Browsers come back from the server, to the process that is there now."""
+        for query, cookies in self.opened:
+            await self.desk.complete(query, cookies)
+            await asyncio.sleep(2)
+        self.opened.clear()
+
+    async def sign_out(self, user: str, place: int) -> None:
+        if place < len(self.threads):
+            await self.bot.ask("sign out", user=user, thread_ts=self.threads[place][0])
+            self.world.kinds.add("signed out")
+
     async def post(self, agent: str) -> None:
         """The agent posts that there is news of its tasks."""
         for server in self.world.servers.values():
@@ -296,42 +365,71 @@ class Story:
             await self.bot.app.close()
         await self.start()
 
+    async def step(self, kind: str, user: str, agent: str, place: int) -> None:
+        match kind:
+            case "ask":
+                await self.ask(user, agent, place)
+            case "stop":
+                await self.stop(user, place)
+            case "kill" | "end":
+                await self.restart(is_kill=kind == "kill")
+            case "approve":
+                await self.approve(place)
+            case "post":
+                await self.post(agent)
+            case "wait":
+                await asyncio.sleep(place * 5.0)
+            case _:
+                await self.step_of_sign_in(kind, user, place)
+
+    async def step_of_sign_in(self, kind: str, user: str, place: int) -> None:
+        match kind:
+            case "open":
+                await self.open_link(user, ACCOUNTS[user])
+            case "victim":
+                await self.open_link(user, ACCOUNTS[PEOPLE[place % len(PEOPLE)]])
+            case "back":
+                await self.come_back()
+            case "sign_in" | "pass_on":
+                await self.ask(user, "files", place)
+                await asyncio.sleep(5)
+                other = PEOPLE[(PEOPLE.index(user) + 1) % len(PEOPLE)]
+                await self.open_link(user, ACCOUNTS[user if kind == "sign_in" else other])
+                await self.come_back()
+            case _:
+                await self.sign_out(user, place)
+
     async def play(self, steps: list[tuple[str, str, str, int]]) -> None:
         async with self.stack:
             await self.start()
-            for kind, user, agent, place in steps:
-                match kind:
-                    case "ask":
-                        await self.ask(user, agent, place)
-                    case "stop":
-                        await self.stop(user, place)
-                    case "kill" | "end":
-                        await self.restart(is_kill=kind == "kill")
-                    case "approve":
-                        await self.approve(place)
-                    case "post":
-                        await self.post(agent)
-                    case _:
-                        await asyncio.sleep(place * 5.0)
+            for step in steps:
+                await self.step(*step)
             await self.bot.idle()
             await asyncio.sleep(2 * LONG)
             await self.bot.idle()
             assert self.world.broken == []
             facts = [fact for bot in self.bots for fact in bot.facts]
-            ended = {fact.turn: fact.outcome for fact in facts if isinstance(fact, TurnEnded)}
-            assert "watched" not in ended.values(), "nobody could ask for the task"
+            turns = {fact.turn: fact for fact in facts if isinstance(fact, TurnEnded)}
+            # who signs out, or whose renewal was lost with its process, cannot ask for the task any more
+            left = [each for each in turns.values() if each.outcome == "watched" and each.agent != "files"]
+            assert left == [], "nobody could ask for the task"
+            await self.look_at_store()
             told = [each for each in self.world.servers.values() if each.owners]
-            assert told or not self.world.asked
+            assert told or not self.asked_without_sign_in
+
+    async def look_at_store(self) -> None:
+        """What is kept is of the person under whom it is, and the server has forgotten all else."""
+        kept = [key[1] async for key, _ in self.bot.store.records(SIGNED_IN)]  # type: ignore[attr-defined]
+        assert self.world.login.signed_in <= {ACCOUNTS[user] for user in kept}
 
 
+KINDS = (
+    "ask ask ask ask stop approve post kill end wait wait open victim back sign_out"
+    " sign_in sign_in sign_in pass_on"
+)
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(
-            ["ask", "ask", "ask", "ask", "stop", "approve", "post", "kill", "end", "wait", "wait"]
-        ),
-        st.sampled_from(PEOPLE),
-        st.sampled_from([*AGENTS]),
-        st.integers(0, 4),
+        st.sampled_from(KINDS.split()), st.sampled_from(PEOPLE), st.sampled_from([*AGENTS]), st.integers(0, 4)
     ),
     max_size=14,
 )
@@ -349,6 +447,30 @@ def test_the_rarer_calls_are_among_those_that_are_looked_at(tmp_path: Path) -> N
     virtual_clock.run(story.play([*asked, *after, ("post", "U1", "research", 0)]))
     assert story.world.kinds == {"push", "approval"}
     assert "watched" in [outcome for bot in story.bots for outcome in bot.outcomes]
+
+
+def test_people_sign_in_at_their_own_links_and_others_get_nothing(tmp_path: Path) -> None:
+    """Over a kill while one is at the server, renewals of tokens, and a task that is followed."""
+    steps = [
+        *[("ask", user, "files", 9) for user in ("U1", "U2", "U3")],
+        ("wait", "U1", "files", 1),
+        ("open", "U1", "files", 0),
+        ("victim", "U2", "files", 2),
+        ("open", "U3", "files", 0),
+        ("kill", "U1", "files", 0),
+        ("wait", "U1", "files", 4),
+        ("back", "U1", "files", 0),
+        ("wait", "U1", "files", 12),
+        ("ask", "U1", "files", 2),
+        ("sign_out", "U3", "files", 0),
+    ]
+    story = Story(tmp_path)
+    virtual_clock.run(story.play(steps))
+    assert {"signed in", "signed out"} <= story.world.kinds
+    assert story.world.login.renewals
+    assert {each.user for each in story.world.servers["files.invalid"].owners} == {"U1", "U3"}
+    accounts = [sign_in.account for sign_in, _ in story.world.login.given.values()]
+    assert accounts.count("carol") >= 2, "a victim completed another one's sign-in, and signed in"
 
 
 @given(STEPS)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from ...clock import Clock
 from ...errors import AgentError, BadAgentData, SettingsError, TokenRefused, TokenUnavailable
-from ...http_client import Response
+from ...http_client import AsyncBaseTransport, Response
 from ...settings.identity import ExchangeSettings, TokenServerSettings
 from ...settings.models import ClientSettings
 from ...text.redaction import Redactor
@@ -228,11 +228,13 @@ async def _discover(server: TokenServerSettings) -> str:
     return endpoint
 
 
-async def read_metadata(server: TokenServerSettings) -> tuple[Object, str]:
+async def read_metadata(
+    server: TokenServerSettings, transport: AsyncBaseTransport | None = None
+) -> tuple[Object, str]:
     """What the issuer says of itself, and where. Raises TokenUnavailable or TokenRefused."""
     issuer = server.issuer or ""
     first_miss = ""
-    async with new_token_http(issuer, server) as http:
+    async with new_token_http(issuer, server, transport) as http:
         for url in metadata_urls(issuer):
             host = str(origin_of(url))
             with map_exceptions(host):

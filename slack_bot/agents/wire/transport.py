@@ -126,11 +126,13 @@ def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = Non
     return _new_client(settings.url or "", timeout, certificate, transport)
 
 
-def new_token_http(url: str, server: TokenServerSettings) -> AsyncClient:
-    """A server for one request to the token server at `url`. The caller closes it, and limits the time."""
+def new_token_http(
+    url: str, server: TokenServerSettings, transport: AsyncBaseTransport | None = None
+) -> AsyncClient:
+    """A client for one request to the token server at `url`. The caller closes it, and limits the time."""
     shows_certificate = isinstance(server, ClientSettings) and server.certificate_for != "agent"
     certificate = Certificate.of(server) if isinstance(server, ClientSettings) and shows_certificate else None
-    return _new_client(url, Timeout(None), certificate)
+    return _new_client(url, Timeout(None), certificate, transport)
 
 
 def _new_client(

@@ -18,7 +18,7 @@ from ...agents.wire.token_endpoint import endpoint_in, life_of, metadata_urls, o
 from ...agents.wire.transport import map_exceptions, new_token_http, offload
 from ...clock import Clock
 from ...errors import AgentError, TokenRefused, TokenUnavailable
-from ...http_client import Response
+from ...http_client import AsyncBaseTransport, Response
 from ...settings.sign_in import OAuthSettings
 from ...text.redaction import Redactor
 from ...turn.json_values import Object, list_of, text_in
@@ -72,10 +72,16 @@ class DeviceCode:
 
 
 class AuthorizationServer:
-    """The server of one agent. All methods raise TokenUnavailable and TokenRefused."""
+    """The server of one agent. All methods raise TokenUnavailable and TokenRefused.
 
-    def __init__(self, settings: OAuthSettings, clock: Clock) -> None:
+    `transport`: in place of the network.
+    """
+
+    def __init__(
+        self, settings: OAuthSettings, clock: Clock, transport: AsyncBaseTransport | None = None
+    ) -> None:
         self._settings, self._clock = settings, clock
+        self._transport = transport
         self.issuer = settings.issuer or ""
         self._metadata: Metadata | None = None
         self._until = 0.0
@@ -107,7 +113,7 @@ class AuthorizationServer:
         now = self._clock.monotonic()
         if self._metadata is None or now >= self._until:
             async with self._limited():
-                found, _ = await read_metadata(self._settings)
+                found, _ = await read_metadata(self._settings, self._transport)
             self._metadata, self._until = _metadata_in(found, self._settings), now + _METADATA_SECONDS
         return self._metadata
 
@@ -220,7 +226,7 @@ class AuthorizationServer:
         async with self._limited():
             body, now = urlencode(parameters), self._clock.wall()
             request = await offload(_proven, self._settings, url, now, body)
-            async with new_token_http(url, self._settings) as http:
+            async with new_token_http(url, self._settings, self._transport) as http:
                 posting = http.stream("POST", url, content=request.body, headers=request.headers)
                 with map_exceptions(self.host):
                     async with posting as response:
@@ -231,7 +237,7 @@ class AuthorizationServer:
 
     async def _get(self, url: str, token: str = "") -> Object:
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-        async with self._limited(), new_token_http(url, self._settings) as http:
+        async with self._limited(), new_token_http(url, self._settings, self._transport) as http:
             with map_exceptions(self.host):
                 async with http.stream("GET", url, headers=headers) as response:
                     answer = await object_in(response, self.host)

@@ -63,7 +63,10 @@ def new_parts(common: CommonParts) -> SignInParts | None:
     if not oauth or keys is None:
         return None
     return SignInParts(
-        servers={name: AuthorizationServer(each, common.clock) for name, each in oauth.items()},
+        servers={
+            name: AuthorizationServer(each, common.clock, common.agents.transport)
+            for name, each in oauth.items()
+        },
         vault=Vault(keys_in(keys)),
         store=common.store,
         clock=common.clock,
