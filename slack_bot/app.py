@@ -20,6 +20,7 @@ from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.audit.audit_log import FEATURE as AUDIT
+from .features.channel_questions.feature import FEATURE as CHANNEL_QUESTIONS
 from .features.context.thread_context import FEATURE as CONTEXT
 from .features.feature import BotParts, Feature, FeatureWork, RequestReceiver
 from .features.feedback.buttons import FEATURE as FEEDBACK
@@ -79,6 +80,7 @@ FEATURES: Sequence[Feature] = [
     TRACES,
     AGENT_EVENTS,
     ROUTING,
+    CHANNEL_QUESTIONS,
     IDENTITY,
     SIGN_IN,
     SETTINGS_VIEW,

@@ -251,6 +251,10 @@ class BotAccess:
         self._turns: dict[ThreadKey, int] = {}
         self._judged: dict[str, str | None] = {}
 
+    def is_allowed(self, channel: str, asker_ids: Collection[str]) -> bool:
+        """Whether a bot with these ids may ask in `channel` at all."""
+        return not self._allowed.isdisjoint({*asker_ids, channel})
+
     def person_wrote(self, thread: ThreadKey) -> None:
         """Let bots ask in `thread` again, because a person has written there."""
         self._turns.pop(thread, None)
@@ -271,7 +275,7 @@ class BotAccess:
         return self._judged[question.key]
 
     def _judge(self, thread: ThreadKey, asker_ids: Collection[str]) -> str | None:
-        if self._allowed.isdisjoint({*asker_ids, thread.channel}):
+        if not self.is_allowed(thread.channel, asker_ids):
             ids = ", ".join(sorted(asker_ids))
             return (
                 f"a bot ({ids}) mentioned the bot in {thread.channel}; to let it ask, add one of"

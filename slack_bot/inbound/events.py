@@ -25,12 +25,15 @@ from ..settings.channels import ChannelPolicies
 from ..threads.ports import Route
 from ..threads.threads import Threads
 from ..turn.people import Organisation
+from ..turn.quotes import ThreadMessage
 from ..turn.record import Question
 from .access import Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
+from .judge import Judge, Judgement
 from .read import (
     Asker,
     BotIdentity,
+    ChannelMessage,
     Ignored,
     Inbound,
     MessageChanged,
@@ -52,7 +55,6 @@ _LAST_RETRY = "3"
 In Socket Mode, Bolt adds the header of HTTP mode.
 """
 _MOST_TAKEN = 10_000
-_NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _FORM_ONLY = "typed where a form waits for a secret"
 _ANYTHING = re.compile(".*", re.DOTALL)
 
@@ -63,6 +65,7 @@ class InboundQuestion:
 
     `is_mention`: it mentions the bot, or is a direct message. `is_awaited`: the agent waits for an answer of
     this person. `is_command`: it is an order to stop, or to stop listening. `route`: which agent is asked.
+    `quoted`: the messages that it is about.
     """
 
     question: Question
@@ -70,6 +73,7 @@ class InboundQuestion:
     is_awaited: bool
     is_command: bool
     route: Route
+    quoted: tuple[ThreadMessage, ...] = ()
 
 
 class SlackListeners:
@@ -85,7 +89,7 @@ class SlackListeners:
         clock: Clock,
     ) -> None:
         self._threads, self._policies, self._wall = threads, policies, clock.wall
-        self._access, self._bots, self._hourly = access, bots, hourly
+        self._access, self._judge, self._hourly = access, Judge(threads, bots), hourly
         self._taken: dict[str, None] = {}  # keys of questions, the oldest first
 
     def register(self, bolt: AsyncApp) -> None:
@@ -119,7 +123,7 @@ class SlackListeners:
                 log.log(level, "a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
-            if inbound is not None:  # None: it is unknown whether it was for the bot
+            if inbound is not None and inbound.question.is_addressed:  # None: was it for the bot?
                 self._threads.refusals.refuse(inbound.question)
         await next_()
         return None
@@ -128,9 +132,11 @@ class SlackListeners:
         """Accept a question. Returns False if it was accepted before. Raises BotError."""
         question, follow = inbound.question, self._threads.follow
         route = inbound.route
-        is_new = await self._threads.intake.accept(question, route.agent, route.reason)
+        is_new = await self._threads.intake.accept(question, route.agent, route.reason, inbound.quoted)
+        extra = {"turn": question.key, "thread_ts": question.thread.ts}
+        if is_new and question.cause:
+            log.info("a question is taken without a message to the bot: %s", question.cause, extra=extra)
         if is_new and route.reason:
-            extra = {"turn": question.key, "thread_ts": question.thread.ts}
             log.info("the question is for %s: %s", route.agent, route.reason, extra=extra)
         try:
             if inbound.is_command:
@@ -154,33 +160,28 @@ class SlackListeners:
         `is_old`: the message was written while the bot was away. Then it does not count for the limits, and a
         refused asker gets no notice.
         """
-        question: Question | None
-        reason: str | None
         reading = await self._without_secret(event)
-        is_mention = is_awaited = False
         match reading:
             case StreamStarted(thread=thread, ts=ts):
                 self._threads.registry.on_stream_started(thread, ts)
                 return None
             case MessageChanged():
                 return await self._changed(reading, event, me)
-            case Ignored(reason=reason, question=question):
-                log.debug("ignored: %s", reason)
-            case ThreadReply(question=question, names_others=names_others):
-                self._bots.person_wrote(question.thread)
-                is_awaited = await self._is_awaited(question)
-                is_expected = is_awaited or await self._is_expected(question, names_others)
-                reason = None if is_expected else _NOT_EXPECTED
-            case Question() as question:
-                is_mention = True
-                reason = self._bots.refusal(question, event.asker.ids)
-                if reason:
-                    log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
+            case Ignored(reason=why, question=ignored):
+                log.debug("ignored: %s", why)
+                judgement = Judgement(ignored, why)
+            case ThreadReply():
+                judgement = await self._judge.reply(reading, event)
+            case ChannelMessage():
+                judgement = await self._judge.channel_message(reading, event, is_old=is_old)
+            case Question():
+                judgement = self._judge.mention(reading, event)
             case unknown:
                 assert_never(unknown)
+        question, reason = judgement.question, judgement.reason
         if question is None:
             return None
-        inbound = await self._routed(question, is_mention=is_mention, is_awaited=is_awaited, reason=reason)
+        inbound = await self._routed(question, judgement)
         if (
             reason is None
             and (reason := await self._why_not(inbound, event.asker, me, is_old=is_old)) is None
@@ -194,28 +195,30 @@ class SlackListeners:
     async def _say_instead(self, inbound: InboundQuestion, *, is_old: bool) -> str:
         """Send the asker the notice of the route, or let them choose an agent. Returns why, for the log."""
         route = inbound.route
+        if not inbound.question.is_addressed:
+            return route.reason
         if route.near:
             await self._threads.routing.offer(inbound.question, route.near)
         elif not is_old:
             self._threads.refusals.refuse(inbound.question, route.words)
         return route.reason
 
-    async def _routed(
-        self, question: Question, *, is_mention: bool, is_awaited: bool, reason: str | None
-    ) -> InboundQuestion:
-        """The question with its agent. `reason`: why it is not a question."""
-        is_command = reason is None and await self._is_command(question)
+    async def _routed(self, question: Question, judgement: Judgement) -> InboundQuestion:
+        """The question with its agent."""
+        is_asked, is_mention = judgement.reason is None, judgement.is_mention
+        is_command = is_asked and question.is_addressed and await self._is_command(question)
         route = Route(question)
-        if reason is None and not is_command:
-            threads = self._threads
-            word = await threads.words.route(question, is_mention=is_mention)
-            route = word or await threads.routing.route(question, is_mention=is_mention)
+        if is_asked and not is_command:
+            threads, named = self._threads, judgement.agent
+            word = None if named else await threads.words.route(question, is_mention=is_mention)
+            route = word or await threads.routing.route(question, is_mention=is_mention, named=named)
         return InboundQuestion(
             route.question,
             is_mention=is_mention,
-            is_awaited=is_awaited,
+            is_awaited=judgement.is_awaited,
             is_command=is_command or not route.is_asked,
             route=route,
+            quoted=judgement.quoted,
         )
 
     async def _changed(
@@ -228,10 +231,8 @@ class SlackListeners:
         """
         context, text = self._threads.context, change.text
         await context.reword(change.thread, event.event, is_gone=text is None)
-        if change.names_others and not await self._threads.registry.is_waiting_for(
-            change.thread, change.user
-        ):
-            text = None
+        if change.names_others and text is not None:
+            text = await self._text_for_bot(change, as_first_written(event.body, me))
         is_done = await self._threads.routing.reword(change.key, text)
         is_done = is_done or await self._threads.intake.edit(change.key, change.thread, text)
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
@@ -242,13 +243,28 @@ class SlackListeners:
             if inbound is not None and not await self.take(inbound):  # it was stored in this moment
                 await self._threads.intake.edit(change.key, change.thread, text)
             return None
-        match read_gone(event.body, me):
+        gone = read_gone(event.body, me)
+        judgement = Judgement(None)
+        match gone.reading:
             case Question() as question:
-                await self._threads.intake.never_ask(question)
-            case ThreadReply(question=question, names_others=names_others):
-                if await self._is_awaited(question) or await self._is_expected(question, names_others):
-                    await self._threads.intake.never_ask(question)
+                judgement = Judgement(question)
+            case ThreadReply():
+                judgement = await self._judge.reply(gone.reading, gone)
+            case ChannelMessage():
+                judgement = await self._judge.channel_message(gone.reading, gone, is_old=False)
+        if judgement.question is not None and judgement.reason is None:
+            await self._threads.intake.never_ask(judgement.question)
         return None
+
+    async def _text_for_bot(self, change: MessageChanged, now: MessageEvent | None) -> str | None:
+        """What an edited message that mentions others says to the bot; None: nothing."""
+        reading = None if now is None else now.reading
+        if now is not None and isinstance(reading, ThreadReply | ChannelMessage):
+            named = self._judge.mention_of_agent(reading.question, now.event)
+            if named is not None:
+                return named[0].text
+        is_awaited = await self._threads.registry.is_waiting_for(change.thread, change.user)
+        return change.text if is_awaited else None
 
     async def _why_not(
         self, inbound: InboundQuestion, asker: Asker, me: BotIdentity, *, is_old: bool
@@ -291,15 +307,6 @@ class SlackListeners:
         if question is not None:
             await self._threads.context.overhear(question, event.event, is_asked=is_asked)
 
-    async def _is_awaited(self, reply: Question) -> bool:
-        return await self._threads.registry.is_waiting_for(reply.thread, reply.user)
-
-    async def _is_expected(self, reply: Question, names_others: bool) -> bool:
-        """Whether a reply without a mention is for the bot though no agent waits for it."""
-        if await self._threads.registry.is_stop_somewhere(reply):
-            return True
-        return not names_others and await self._threads.follow.is_question(reply)
-
     async def _refusal(
         self, inbound: InboundQuestion, refusal: Refusal | None, *, is_old: bool
     ) -> str | None:
@@ -307,7 +314,7 @@ class SlackListeners:
         right.
         """
         question = inbound.question
-        gets_notice = not is_old and not question.asker_is_bot
+        gets_notice = not is_old and not question.asker_is_bot and question.is_addressed
         if refusal is not None:
             gets_notice = gets_notice and inbound.is_mention and self._access.is_to_be_told(question)
         elif not question.is_empty and not is_old and not inbound.is_command:

@@ -22,6 +22,7 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 _CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
 _MOST_VIEWED = 5
 
+NOT_FROM_PERSON = "another bot's message that does not mention the bot"
 _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 
 
@@ -62,6 +63,14 @@ class ThreadReply:
 
     `names_others`: it mentions another person, a group or everybody.
     """
+
+    question: Question
+    names_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelMessage:
+    """A new message outside of threads that does not mention the bot. `names_others`: as of a reply."""
 
     question: Question
     names_others: bool = False
@@ -140,7 +149,7 @@ class StreamStarted:
     ts: str
 
 
-Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | Ignored
+Inbound: TypeAlias = Question | ThreadReply | ChannelMessage | MessageChanged | StreamStarted | Ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +275,12 @@ def _reading(event: _Event, me: BotIdentity) -> Inbound:
     question = event.question(to_text(wording))
     if is_mention or (is_dm and not question.asker_is_bot):
         return question
+    names_others = _NAMED.search(event["text"]) is not None
+    if question.thread.ts == question.ts and not is_dm:
+        return ChannelMessage(question, names_others)
     if question.asker_is_bot:
-        return Ignored("another bot's message that does not mention the bot", question)
-    if question.thread.ts == question.ts:
-        return Ignored("a message that does not mention the bot", question)
-    return ThreadReply(question, _NAMED.search(event["text"]) is not None)
+        return Ignored(NOT_FROM_PERSON, question)
+    return ThreadReply(question, names_others)
 
 
 def as_first_written(body: object, me: BotIdentity) -> MessageEvent | None:
@@ -281,12 +291,12 @@ def as_first_written(body: object, me: BotIdentity) -> MessageEvent | None:
     """
     before, now = (read_message(_of_change(body, name), me) for name in ("previous_message", "message"))
     kinds = {type(before.reading), type(now.reading)}
-    return now if kinds <= {Question} or kinds <= {ThreadReply} else None
+    return now if kinds in ({Question}, {ThreadReply}, {ChannelMessage}) else None
 
 
-def read_gone(body: object, me: BotIdentity) -> Inbound:
+def read_gone(body: object, me: BotIdentity) -> MessageEvent:
     """Read the message that a person has deleted or emptied, as it was before."""
-    return read_message(_of_change(body, "previous_message"), me).reading
+    return read_message(_of_change(body, "previous_message"), me)
 
 
 def _of_change(body: object, name: str) -> dict[str, Any]:

@@ -60,6 +60,12 @@ def _picture(value: str | None) -> str | None:
     return value
 
 
+def _group(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch("S[A-Z0-9]+", value):
+        raise ValueError("should be the id of a user group, as S0123456")
+    return value
+
+
 class AgentEntry(AgentSettings):
     """One agent of several: all that the section `agent` has, and who it is."""
 
@@ -71,6 +77,9 @@ class AgentEntry(AgentSettings):
     """The https address of the picture beside its answers. Unset: that of its card."""
     prefixes: Texts = ()
     """Words besides its name that choose it: "r" for `@bot r: ...` and `@bot /r ...`."""
+    group: Annotated[str | None, AfterValidator(_group)] = None
+    """The id of a user group (`S...`) whose mention is one of this agent, in channels where `respond` is
+    channel."""
     people: Annotated[Texts, PEOPLE_IDS] = ()
     """Ids of the people who may ask it. Empty, and no `groups`: all who may ask the bot."""
     groups: Annotated[Texts, GROUP_IDS] = ()
@@ -257,7 +266,10 @@ def _has_login(url: object) -> bool:
 def _clashes(agents: Mapping[str, AgentEntry]) -> Iterator[str]:
     """Words that would choose two agents, or something else."""
     owners: dict[str, str] = {name: name for name in agents}
+    groups: dict[str, str] = {}
     for name, entry in agents.items():
+        if entry.group is not None and groups.setdefault(entry.group, name) != name:
+            yield f"agents.{name}.group is {groups[entry.group]}'s too: a group is of one agent"
         for prefix in entry.prefixes:
             word = prefix.casefold()
             if word in _WORDS or not re.fullmatch(r"[^\s:/]+", word):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ..turn.record import is_direct
 from .names import env_name
@@ -23,15 +23,42 @@ ChannelTables: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 PEOPLE_IDS = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
 GROUP_IDS = ids_of("S", "ids of user groups, as S0123456")
+_MOST_PATTERNS, _LONGEST_PATTERN = 100, 100
+_LONGEST_ASK = 2_000
+
+
+def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    if len(patterns) > _MOST_PATTERNS or not all(
+        0 < len(each.strip()) <= _LONGEST_PATTERN for each in patterns
+    ):
+        raise ValueError(
+            f"should be at most {_MOST_PATTERNS} words or phrases of at most {_LONGEST_PATTERN} characters"
+        )
+    return patterns
+
+
+def _short(text: str) -> str:
+    if len(text) > _LONGEST_ASK:
+        raise ValueError(f"should be a question of at most {_LONGEST_ASK} characters")
+    return text.strip()
+
+
 _APPROVERS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
 
 
 class ChannelSettings(SettingsSection):
     """What the file of `SLACK_BOT_CONFIG` may say of single channels. A variable counts in all of them."""
 
-    respond: Literal["mention", "auto", "thread"] = "auto"
+    respond: Literal["mention", "auto", "thread", "channel"] = "auto"
     """What is a question besides a mention, in a thread that the bot answered in: auto: what its asker writes
-    there, until somebody else does; thread: what anybody writes. Direct messages are always answered."""
+    there, until somebody else does; thread: what anybody writes. channel: as auto, and each new message of
+    the channel outside of threads. Direct messages are always answered."""
+    match: Annotated[Texts, AfterValidator(_patterns)] = ()
+    """Where `respond` is channel: words of which a new message must have one to be a question. In a word `*`
+    is any characters and `?` is one; several words must follow each other. Empty: each message."""
+    ask: Annotated[str, AfterValidator(_short)] = ""
+    """Where `respond` is channel: what the agent is asked about a new message of a bot that may ask
+    (`allowed_bots`). Empty: nothing."""
     agent: str | None = None
     """Name of the agent that is asked here unless another one is named. Unset: the default one."""
     agents: Texts = ()
@@ -63,6 +90,11 @@ class ChannelSettings(SettingsSection):
     approvers: Annotated[Texts, _APPROVERS] = ()
     """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,
     and may answer its forms as well. Empty: the person who asked."""
+
+    @property
+    def reads_channel(self) -> bool:
+        """Whether a new message may be a question without a mention."""
+        return self.respond == "channel"
 
     @property
     def interrupts(self) -> bool:

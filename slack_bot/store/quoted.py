@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..turn.people import PersonKind
 from ..turn.quotes import ThreadMessage
-from ..turn.record import ThreadKey
+from ..turn.record import Question, ThreadKey
 from .collection import Collection, CollectionStore, KeptPerson, Key
 
 
@@ -44,6 +44,18 @@ QUOTED = Collection(
     label="messages that were given to an agent with a question",
 )
 """By `Question.quoted`, which is the key of the question at its first attempt."""
+
+
+async def keep_quoted(
+    store: CollectionStore, question: Question, quoted: tuple[ThreadMessage, ...], now: float
+) -> None:
+    """Keep what `question` is about, once, before it is accepted. `now`: seconds since 1970.
+
+    Raises StoreError.
+    """
+    user = "" if question.asker_is_bot else question.user
+    new = QuotedMessages(question.thread, quoted, user, now)
+    await store.change(QUOTED, (question.quoted,), lambda kept: kept or new, now)
 
 
 async def quoted_messages(store: CollectionStore, key: str) -> tuple[ThreadMessage, ...]:

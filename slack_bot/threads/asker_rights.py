@@ -8,7 +8,12 @@ from ..agents.agent import Agent
 from ..agents.wire.asker_tokens import PersonDirectory
 from ..errors import AgentError
 from ..settings.channels import ChannelPolicies
-from ..text.words import ANSWER_IS_PERSONAL, ASKER_MAY_NOT_BE_TOLD, ASKER_NOT_A_MEMBER
+from ..text.reaction_words import RIGHTS_WANT_A_MENTION
+from ..text.words import (
+    ANSWER_IS_PERSONAL,
+    ASKER_MAY_NOT_BE_TOLD,
+    ASKER_NOT_A_MEMBER,
+)
 from ..turn.record import Question, is_direct
 
 _log = logging.getLogger(__name__)
@@ -26,8 +31,9 @@ class AskerRights:
         policy = self._policies.of(channel)
         if not settings.knows_people:
             return None
-        if question.asker is None:
-            return ASKER_NOT_A_MEMBER
+        if question.asker is None or question.cause:  # only who writes to the bot means to act
+            is_person = question.asker is not None
+            return RIGHTS_WANT_A_MENTION.format(agent.name) if is_person else ASKER_NOT_A_MEMBER
         if settings.is_personal and not (is_direct(channel) or policy.personal):
             return ANSWER_IS_PERSONAL.format(agent.name)
         if policy.identity == "none":

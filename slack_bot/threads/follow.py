@@ -102,6 +102,8 @@ class FollowedThreads:
                 known = await self._state_of(thread)
         except (StoreError, TimeoutError):
             known = None
+        if known is None and _begins_with_answer(question):
+            known = mentioned(None, question)
         if known is None:
             return ListensTo.NOBODY if thread.ts == question.ts else None
         who = known.listens_to(self._policies.of(thread.channel).respond)
@@ -111,10 +113,19 @@ class FollowedThreads:
         """All of the thread was read before `question`: only its asker and the bot have written there."""
         await self._note(question, lambda state: read_alone(state, question))
 
-    async def answered(self, question: Question, *, is_told: bool) -> None:
-        """The time counts from the last answer. `is_told`: who need not mention the bot stands under it."""
+    async def answered(self, question: Question, *, is_told: bool, is_shown: bool) -> None:
+        """The time counts from the last answer. `is_told`: who need not mention the bot stands under it.
+
+        `is_shown`: the agent said something. So begins the thread of what was not addressed to the bot.
+        """
         now, respond = self._clock.wall(), self._policies.of(question.thread.channel).respond
-        await self._note(question, lambda state: answered(state, now, respond if is_told else None))
+        begins = is_shown and _begins_with_answer(question)
+
+        def revise(state: ThreadState | None) -> ThreadState | None:
+            known = mentioned(None, question) if state is None and begins else state
+            return answered(known, now, respond if is_told else None)
+
+        await self._note(question, revise)
 
     async def _note(self, question: Question, revise: Change[ThreadState]) -> None:
         try:
@@ -148,9 +159,15 @@ class FollowedThreads:
         """Once: when somebody else has written for the first time."""
         thread = message.thread
         is_first = before is not None and heard(before, message.user) != before
-        if before is None or not is_first or self._policies.of(thread.channel).respond != "auto":
+        respond = self._policies.of(thread.channel).respond
+        if before is None or not is_first or respond not in ("auto", "channel"):
             return
         is_followed = before.listens_to("auto") is ListensTo.ASKER
         if is_followed and float(message.ts) <= before.active_at + self._follow_for:
             place = thread.channel, thread.ts, before.asker
             self._spawn(self._notices.post_ephemeral(*place, MENTION_NEEDED))
+
+
+def _begins_with_answer(question: Question) -> bool:
+    """The question was not addressed to the bot: there is a conversation once there is an answer."""
+    return not question.is_addressed and question.asker is not None

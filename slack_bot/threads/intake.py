@@ -12,9 +12,11 @@ from ..errors import BotError, StoreAway, StoreError
 from ..observe.facts import Observer, QuestionStored
 from ..observe.health import STORE_FAILED, Health, HealthCheck
 from ..store.contracts import Store
+from ..store.quoted import keep_quoted
 from ..text.words import ALREADY_ASKED_AGAIN, NOT_YOURS_TO_ASK_AGAIN, QUESTION_FORGOTTEN
 from ..turn.progress import Stage, TurnRecord
-from ..turn.record import Outcome, Question, ThreadKey, is_direct
+from ..turn.quotes import ThreadMessage
+from ..turn.record import Outcome, Question, QuestionOrigin, ThreadKey, is_direct
 from . import commands as c
 from .background import TaskSet
 from .journal import Journal
@@ -100,10 +102,17 @@ class Intake:
 
     # -- questions
 
-    async def accept(self, question: Question, agent_name: str | None = None, reason: str = "") -> bool:
+    async def accept(
+        self,
+        question: Question,
+        agent_name: str | None = None,
+        reason: str = "",
+        quoted: tuple[ThreadMessage, ...] = (),
+    ) -> bool:
         """Store `question` and have its turn begin; False if it was accepted before.
 
         `agent_name`: of the one that is asked, unless the thread belongs to another one. `reason`: why it is.
+        `quoted`: the messages that the question is about, where it has a key for them (`quoted`).
 
         Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
         is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
@@ -112,7 +121,8 @@ class Intake:
             return False
         if self._is_closing:
             raise BotError(_CLOSING)
-        task = asyncio.create_task(self._accept(question, agent_name, reason), name=f"accept {question.key}")
+        accepting = self._accept(question, agent_name, reason, quoted)
+        task = asyncio.create_task(accepting, name=f"accept {question.key}")
         self._background.add(task)
         self._arriving.setdefault(question.key, set()).add(task)
         task.add_done_callback(partial(self._has_arrived, question.key))
@@ -123,8 +133,10 @@ class Intake:
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def _accept(self, question: Question, agent_name: str | None, reason: str) -> bool:
-        turn, is_new = await self._stored(question, agent_name, reason)
+    async def _accept(
+        self, question: Question, agent_name: str | None, reason: str, quoted: tuple[ThreadMessage, ...]
+    ) -> bool:
+        turn, is_new = await self._stored(question, agent_name, reason, quoted)
         self.store_trouble.passed()
         if is_new and self._is_closing:  # since the store was asked
             await self._store.withdraw(question.key)
@@ -141,11 +153,13 @@ class Intake:
         return is_new
 
     async def _stored(
-        self, question: Question, agent_name: str | None, reason: str
+        self, question: Question, agent_name: str | None, reason: str, quoted: tuple[ThreadMessage, ...]
     ) -> tuple[TurnRecord, bool]:
         """The turn, and whether it is a new one."""
         is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
+            if quoted:
+                await keep_quoted(self._store, question, quoted, self._clock.wall())
             name = await self._thread_agents.pin(question.thread, agent_name)
             why = reason if name == agent_name else ""  # another question of the thread was quicker
             turn = TurnRecord(question, self._clock.wall(), agent=name, agent_reason=why)
@@ -178,6 +192,8 @@ class Intake:
         """
         channel = question.thread.channel
         if not is_direct(channel) or question.ts != question.thread.ts or question.attempt:
+            return None
+        if question.origin is not QuestionOrigin.MESSAGE:  # it was not written in a row with others
             return None
         thread = await self._registry.thread_to_stop(question)
         rules = self._registry.conversations.rules(question.thread)
@@ -214,6 +230,7 @@ class Intake:
         task_id = question.task_id if question.handle else None  # it answers that task's form
         text = turn.reworded or question.text
         again = replace(question, text=text, attempt=attempt, context_id=None, task_id=task_id)
+        again = replace(again, is_addressed=True)  # this person waits for an answer
         return None if await self.accept(again, turn.agent, turn.agent_reason) else ALREADY_ASKED_AGAIN
 
     # -- messages that change

@@ -150,7 +150,9 @@ class Journal:
         question = record.question
         known = await self.store.context_of(record)
         if record.stage is Stage.ACCEPTED:
-            task_id = question.task_id if question.handle else known.task_for(question.user)
+            may_reply = not question.cause  # only words that a person wrote answer what the agent asked
+            waiting = known.task_for(question.user) if may_reply else None
+            task_id = question.task_id if question.handle else waiting
             question = replace(question, context_id=known.context_id, task_id=task_id)
             return TurnJournal(self, replace(record, question=question), known, opens_forms=opens_forms)
         if record.stage is Stage.WATCHED:

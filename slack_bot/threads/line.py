@@ -629,6 +629,8 @@ class ThreadLine:
         if running is None or not edit.text or running.turn.question.merged:
             return
         question = running.turn.question
+        if not question.is_addressed:  # then its author waits for no answer
+            return
         is_other = edit.text != (running.reworded or question.text)
         if question.handle or replace(question, attempt=0).key != edit.key or not is_other:
             return

@@ -19,7 +19,7 @@ from ..slack.proven_people import ProvenPeople
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
 from ..turn.progress import TurnRecord
-from ..turn.quotes import Heard, Surroundings
+from ..turn.quotes import Heard, Surroundings, ThreadMessage
 from ..turn.record import Introduction, Question, ThreadKey
 from .background import TaskSet
 from .journal import Journal, TurnJournal
@@ -96,8 +96,10 @@ class ListedAgent:
 class AgentRouting:
     """Chooses which agent a question is for. This one leaves it to the thread: there is one agent only."""
 
-    async def route(self, question: Question, *, is_mention: bool) -> Route:
-        """`is_mention`: the question mentions the bot, or is a direct message. Raises StoreError."""
+    async def route(self, question: Question, *, is_mention: bool, named: str | None = None) -> Route:
+        """`is_mention`: the question mentions the bot, or is a direct message. `named`: the agent that its
+        asker named by other means than words. Raises StoreError.
+        """
         return Route(question)
 
     async def listed(self, user: str, team: str) -> Sequence[ListedAgent]:
@@ -126,6 +128,35 @@ class WordsForBot:
     async def route(self, question: Question, *, is_mention: bool) -> Route | None:
         """The notice for the asker of such a word; None: it is a question. Raises StoreError."""
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelVerdict:
+    """What a message of a channel is that does not mention the bot: a question, or none for a `reason`.
+
+    `quoted`: the messages that the question is about.
+    """
+
+    question: Question | None = None
+    reason: str = ""
+    quoted: tuple[ThreadMessage, ...] = ()
+
+
+class ChannelQuestions:
+    """Which new messages of a channel are questions without a mention of the bot. Here none is."""
+
+    def mention_of_agent(self, message: Question, text: str) -> tuple[Question, str] | None:
+        """The question and its agent, if `text`, as Slack has it, mentions a user group of an agent."""
+        return None
+
+    async def judge(
+        self, message: Question, event: Mapping[str, Any], *, names_others: bool, is_old: bool
+    ) -> ChannelVerdict:
+        """Judge a new message outside of threads. `event`: Slack's. `names_others`: it mentions people.
+
+        `is_old`: it was written while the bot was away.
+        """
+        return ChannelVerdict(reason="a message that does not mention the bot")
 
 
 class FormAnswers:
@@ -206,6 +237,7 @@ class QuestionContext:
 class ThreadPorts:
     """All that features do for threads."""
 
+    channels: ChannelQuestions = field(default_factory=ChannelQuestions)
     context: QuestionContext = field(default_factory=QuestionContext)
     forms: FormAnswers = field(default_factory=FormAnswers)
     news: NewsOffers = field(default_factory=NewsOffers)

@@ -26,6 +26,7 @@ from .leases import Leases
 from .notices import Notices
 from .ports import (
     AgentRouting,
+    ChannelQuestions,
     CommonParts,
     FormAnswers,
     PersonalSignIn,
@@ -104,6 +105,11 @@ class Threads:
             store_trouble=StoreTrouble(settings.store.max_failures, common.health),
         )  # fmt: skip
         self.refusals = Refusals(notices, clock, observer, background)
+
+    @property
+    def channels(self) -> ChannelQuestions:
+        """Which messages of channels are questions without a mention of the bot."""
+        return self._ports.channels
 
     @property
     def context(self) -> QuestionContext:

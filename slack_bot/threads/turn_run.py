@@ -109,7 +109,7 @@ class LookAround:
         around = replace(around, files=read.given, not_given=read.not_given)
         if around.is_alone:
             await self._follow.read_alone(question)
-        if around.not_given and (question.text or around.files):
+        if around.not_given and question.is_addressed and (question.text or around.files):
             saying = self._notices.post(question, "\n".join(around.not_given))
             self._background.spawn(saying, question.key)
         return around
@@ -153,6 +153,9 @@ class QuestionGate:
         return True
 
     async def _refuse(self, journal: TurnJournal, words: str) -> None:
+        if not journal.question.is_addressed:  # then its author waits for no words
+            await journal.end(Outcome.REFUSED, reason=words)
+            return
         if journal.question.asker_is_bot:
             await self._notices.break_off(journal.record, Outcome.REFUSED, words, words)
             return
@@ -342,7 +345,8 @@ class TurnRun:
             if outcome is not Outcome.ASKED:
                 await parts.forms.close(journal)
         self._outcome = outcome
-        await parts.follow.answered(question, is_told=outcome.has_completed)
+        is_shown = outcome in (Outcome.ANSWERED, Outcome.ASKED)
+        await parts.follow.answered(question, is_told=outcome.has_completed, is_shown=is_shown)
         await parts.learned.save(agent.key, agent.profile)
         if facts := dict(answer.workspace.items() - known.items()):
             await parts.learned.save(workspace_name(question.thread.team), facts)

@@ -60,7 +60,9 @@ class WaitingQuestions(list[WaitingQuestion]):
 def belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
     """Whether the agent may get both as one question."""
     is_new = all(each.stage is Stage.ACCEPTED and each.stopped_by is None for each in (first, other))
-    is_said = not any(each.question.attempt or each.question.handle for each in (first, other))
+    is_said = not any(
+        each.question.attempt or each.question.handle or each.question.cause for each in (first, other)
+    )
     return is_new and is_said and bool(first.question.user) and first.question.user == other.question.user
 
 
@@ -79,7 +81,9 @@ def merged(turns: Sequence[TurnRecord]) -> TurnRecord:
 
 
 def edited(turn: TurnRecord, edit: Edit) -> TurnRecord | None:
-    """As its message reads now. None: nothing of it is left."""
+    """As its message reads now. None: nothing of it is left. What is only quoted stays as it was."""
+    if edit.text is not None and turn.question.quoted:
+        return turn
     if edit.text is None or not (edit.text or turn.question.files):
         return None
     return replace(turn, question=replace(turn.question, text=edit.text))

@@ -38,7 +38,7 @@ _NOTHING = PersonRecords()
 _EXCERPT = 50  # characters of a question
 LIST_TURNS = "slack-bot store turns lists those that are kept"
 """How to find a turn's name."""
-CHOSEN = "chosen"
+CHOSEN, CAUSE = "chosen", "cause"
 """In the head of a tape of the store: which of several agents was asked, and why."""
 
 
@@ -182,6 +182,7 @@ def _turn_rows(turn: TurnRecord, events: int, masks: Redactor) -> Iterator[tuple
     where = f"by {asked.user or '-'} in {asked.thread.channel}, thread {asked.thread.ts}"
     yield "asked", f"{_day(turn.accepted_at)}  {where}"
     yield "question", _flat(asked.text, masks)
+    yield "asked by", asked.cause
     if turn.agent_reason:
         yield "agent", f"{turn.agent}: {turn.agent_reason}"
     state = f"{turn.outcome or turn.stage}  {_day(turn.ended_at or _since(turn))}"
@@ -222,6 +223,8 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
     masked = [replace(each, event=masks.value(each.event)) for each in (*moments, *rows.end())]
     end = Moment(masked[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
     head = {"question": masks.text(turn.question.text)}
+    if cause := turn.question.cause:
+        head[CAUSE] = cause
     if turn.agent_reason:
         head[CHOSEN] = f"{turn.agent}: {turn.agent_reason}"
     return Tape(head, (*masked, end))

@@ -121,6 +121,13 @@ class Question:
     variant: str = ""
 
     @property
+    def cause(self) -> str:
+        """What made it a question, in words for operators; "" for a message to the bot."""
+        if self.origin is QuestionOrigin.REACTION:
+            return f"{self.origin} {self.variant.partition(':')[0]}"
+        return "" if self.origin is QuestionOrigin.MESSAGE else str(self.origin)
+
+    @property
     def asker(self) -> AskingPerson | None:
         """Who asks, if that is a person."""
         return AskingPerson(self.thread.team, self.user) if self.user and not self.asker_is_bot else None

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from .record import Question
 
-Respond: TypeAlias = Literal["mention", "auto", "thread"]
+Respond: TypeAlias = Literal["mention", "auto", "thread", "channel"]
 
 
 class ListensTo(StrEnum):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from slack_bot.inbound.read import (
     Asker,
     BotIdentity,
+    ChannelMessage,
     Ignored,
     Inbound,
     MessageChanged,
@@ -244,7 +245,6 @@ def test_the_thread_is_named_by_the_installed_workspace() -> None:
         (event(user=None, bot_id="B0BOT", subtype="bot_message"), "own message"),
         (event(bot_id="B0BOT", streaming_state="in_progress"), "own message"),
         (direct(bot_id="B7"), "another bot"),
-        (event(text="hello all"), "does not mention"),
         (event(user=None), "no channel, ts or author"),
         (mention(channel=None), "no channel, ts or author"),
         (mention(ts=7), "no channel, ts or author"),
@@ -265,7 +265,15 @@ def test_a_reply_without_mention_is_overheard() -> None:
 
 
 def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
-    assert "does not mention" in ignored(event(text="hello", thread_ts="1700000000.000100"))
+    judged = reading(event(text="hello", thread_ts="1700000000.000100"), ME)
+    assert isinstance(judged, ChannelMessage) and not judged.names_others
+
+
+def test_a_message_outside_of_threads_is_told_apart_also_that_of_a_bot() -> None:
+    for said in (event(text="hello all"), event(text="hello all", bot_id="B7")):
+        assert isinstance(reading(said, ME), ChannelMessage)
+    named = reading(event(text="<@U2> hello"), ME)
+    assert isinstance(named, ChannelMessage) and named.names_others
 
 
 # -- stops

@@ -123,6 +123,7 @@ def line_of(agent: str, record: TurnRecord, usage: TokenUsage, *, has_text: bool
         "user": question.user,
         "user_team": question.user_team,
         "is_bot": question.asker_is_bot,
+        "cause": question.cause,
         "agent": agent,
         "agent_reason": record.agent_reason,
         "accepted_at": _time(record.accepted_at),

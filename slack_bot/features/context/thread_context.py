@@ -20,6 +20,7 @@ from ...errors import BotError, StoreError
 from ...inbound.read import read_view
 from ...settings.channels import ChannelSettings
 from ...settings.identity import CLAIMS, Identity
+from ...slack.thread_messages import thread_message
 from ...store.knowledge import overhear, overheard
 from ...store.quoted import QUOTED, quoted_messages
 from ...threads.ports import CommonParts, QuestionContext, ThreadPorts
@@ -38,7 +39,6 @@ from ...turn.quotes import (
 from ...turn.record import Question, ThreadKey, is_direct
 from ..feature import BotParts, Feature, FeatureWork
 from .choosing import Naming, QuoteLimits, newest, quotable, quoted, unheard
-from .thread_messages import thread_message
 from .thread_reader import ThreadReader
 
 _log = logging.getLogger(__name__)

@@ -58,7 +58,8 @@ class AgentRules:
 
     `words`: what chooses each agent, in small letters. `here`: those that may be named in the channel.
     `for_asker`: those that the asker may ask. `thread`: the one to which the thread belongs, perhaps one that
-    is gone. `skills`: what each says of itself; None: they choose no agent.
+    is gone. `named`: the one that the asker named by other means than words. `skills`: what each says of
+    itself; None: they choose no agent.
     """
 
     words: Mapping[str, str]
@@ -66,6 +67,7 @@ class AgentRules:
     for_asker: Collection[str]
     default: str
     thread: str | None = None
+    named: str | None = None
     channel: str | None = None
     person: str | None = None
     skills: Mapping[str, Introduction] | None = None
@@ -94,7 +96,7 @@ class AgentChoice:
 
 def choose(text: str, rules: AgentRules) -> AgentChoice:
     """Which agent is asked what. `text`: the question, without the mention."""
-    named, rest = name_in(text, rules.words)
+    named, rest = name_in(text, rules.words) if rules.named is None else (rules.named, text)
     if rules.thread is not None:
         return _in_thread(rules.thread, named, rest, rules)
     if named is not None:

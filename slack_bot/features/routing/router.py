@@ -79,17 +79,17 @@ class Router(AgentRouting):
         self._words = {**dict(prefixed), **{name: name for name in entries}}
         self._entries: Mapping[str, AgentEntry] = entries
 
-    async def route(self, question: Question, *, is_mention: bool) -> Route:
+    async def route(self, question: Question, *, is_mention: bool, named: str | None = None) -> Route:
         """Choose the agent of `question`, or the notice for its asker. Raises StoreError."""
         thread = question.thread
         pinned = await self._threads.of(thread)
-        rules = await self._rules(question, pinned)
+        rules = replace(await self._rules(question, pinned), named=named)
         if not is_mention:  # its words are for the thread's agent, whatever they are
             choice = choose("", rules)
             if choice.obstacle is None:
                 return Route(question, choice.agent)
             return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
-        if (words := await self._command(question, rules)) is not None:
+        if named is None and (words := await self._command(question, rules)) is not None:
             return Route(question, pinned, "it is a word for the bot itself", words)
         choice = choose(question.text, rules)
         if choice.reason is Reason.DEFAULT and not question.asker_is_bot:  # a bot presses no button

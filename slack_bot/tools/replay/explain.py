@@ -19,7 +19,7 @@ from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
 from ..pace import most_taken_back
-from ..store import CHOSEN, LIST_TURNS, turn_tape
+from ..store import CAUSE, CHOSEN, LIST_TURNS, turn_tape
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import read_scenario_file, replayed, tell_assumed
@@ -66,9 +66,10 @@ def explain_capture(
     account = Provenance()
     seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result())
-    chosen = capture.head.get(CHOSEN) if isinstance(capture, Tape) else None
-    agent = f"Agent:    {chosen}\n" if isinstance(chosen, str) else ""
-    return agent + explain(account, seen, unread)
+    head = capture.head if isinstance(capture, Tape) else {}
+    said = (("Asked by", head.get(CAUSE)), ("Agent", head.get(CHOSEN)))
+    lines = [f"{f'{name}:':<9} {value}\n" for name, value in said if isinstance(value, str)]
+    return "".join(lines) + explain(account, seen, unread)
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slack_bot.features.context.thread_messages import thread_message
+from slack_bot.slack.thread_messages import thread_message
 from slack_bot.turn.people import Organisation, PersonKind
 from slack_bot.turn.quotes import ThreadMessage
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...slack.readback import comparable, words_of
-from ...turn.json_values import list_of, object_of, objects_of, text_in
-from ...turn.people import Organisation, PersonKind
-from ...turn.quotes import ThreadMessage
-from ...turn.record import MESSAGE_TS, SPOKEN
+from ..turn.json_values import list_of, object_of, objects_of, text_in
+from ..turn.people import Organisation, PersonKind
+from ..turn.quotes import ThreadMessage
+from ..turn.record import MESSAGE_TS, SPOKEN
+from .readback import comparable, words_of
 
 _TEXTS = ("pretext", "title", "text")  # of an attachment
 _DEEPEST = 6  # blocks in blocks

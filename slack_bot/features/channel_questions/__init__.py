@@ -1,0 +1,1 @@
+"""New messages of chosen channels are questions, without a mention of the bot (`respond = "channel"`)."""
