@@ -62,12 +62,12 @@ class Judge:
         self, reading: ChannelMessage, event: MessageEvent, *, is_old: bool
     ) -> Judgement:
         """Judge a new message of a channel. `is_old`: it was written while the bot was away."""
-        question, ids, channels = reading.question, event.asker.ids, self._threads.channels
+        question, ids = reading.question, event.asker.ids
         if not is_old and (named := self.mention_of_agent(question, event.event)) is not None:
             return self.mention(named[0], event, named[1])
         if question.asker_is_bot and not self._bots.is_allowed(question.thread.channel, ids):
             return Judgement(question, NOT_FROM_PERSON)
-        verdict = await channels.judge(
+        verdict = await self._threads.channels.judge(
             question, event.event, names_others=reading.names_others, is_old=is_old
         )
         if verdict.question is None:

@@ -1,4 +1,4 @@
-"""PURE. What readers are told where a reaction asks the bot."""
+"""PURE. What people read where a reaction asks the bot."""
 
 RIGHTS_WANT_A_MENTION = (
     "{} answers with your rights, so a reaction does not ask it: mention me, and write what you want to know."

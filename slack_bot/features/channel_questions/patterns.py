@@ -28,12 +28,12 @@ def _forms(word: str) -> tuple[str, ...]:
     return (short, bare) if bare and bare != short else (short,)
 
 
-def _is_in(pattern: Sequence[str], words: Sequence[tuple[str, ...]]) -> bool:
-    starts = range(len(words) - len(pattern) + 1) if pattern else ()
+def _is_in(pattern: Sequence[str], spoken: Sequence[tuple[str, ...]]) -> bool:
+    starts = range(len(spoken) - len(pattern) + 1) if pattern else ()
     return any(
         all(
             any(fits(form, glob) for form in forms)
-            for glob, forms in zip(pattern, words[start : start + len(pattern)], strict=True)
+            for glob, forms in zip(pattern, spoken[start : start + len(pattern)], strict=True)
         )
         for start in starts
     )
