@@ -37,6 +37,7 @@ from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .inbound.authorizer import Authorize, new_authorize
 from .inbound.backfill import Backfill
+from .inbound.bolt_app import new_bolt
 from .inbound.buttons import ButtonRouter, TurnButtons
 from .inbound.events import SlackListeners
 from .inbound.health_server import serving_health
@@ -180,7 +181,7 @@ async def build(
         await agents.open(stack, http_transport)
         common = new_common_parts(settings, clock, observers, health, store, agents, api, directory)
         threads = Threads(common, _thread_ports(common))
-        bolt = _new_bolt(settings, slack_session, authorize)
+        bolt = new_bolt(new_web_client(settings.slack, slack_session), authorize, settings.slack)
         access = Access(common.policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
@@ -266,29 +267,6 @@ def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
     from .store.redis_hour import RedisHour
 
     return RedisHour(store)
-
-
-def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
-    """Bolt, with everything given that it would otherwise read from the environment.
-
-    Its client has no token: with one, Bolt would not ask `authorize`.
-    """
-    secret = settings.slack.signing_secret
-    client = new_web_client(settings.slack, session)
-    client.token = None
-    logger = logging.getLogger("slack_bot.bolt")
-    logger.setLevel(logging.ERROR)  # a token in the environment is warned about, though it is not used
-    bolt = AsyncApp(
-        name=logger.name,  # Bolt sets the level of the logger so named: never one of ours
-        logger=logger,
-        client=client,
-        authorize=authorize,
-        signing_secret="" if secret is None else secret.get_secret_value(),
-        ignoring_self_events_enabled=False,  # `inbound` does: some of them show what became of a call
-        attaching_conversation_kwargs_enabled=False,
-    )
-    logger.setLevel(logging.WARNING)
-    return bolt
 
 
 async def serve(

@@ -93,6 +93,7 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "turns: ended               1  1970-01-01 00:00:01Z to 1970-01-01 00:00:01Z",
             "turns: sent                1  1970-01-01 00:00:02Z to 1970-01-01 00:00:02Z",
             "events                     0",
+            "quoted                     0",
             "outbound: failed           1  1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z",
             "outbound: sent             1  1970-01-01 00:00:05Z to 1970-01-01 00:00:05Z",
             "outbound: waiting          1  1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z",
@@ -145,7 +146,9 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         assert len(found["turns"]) == 2
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
-            "Erased of U1: turns 1, messages to them 0, feedback 0, the agent chosen for direct messages 0,"
+            "Erased of U1: turns 1, messages that were given to an agent with a question 0,"
+            " messages to them 0,"
+            " feedback 0, the agent chosen for direct messages 0,"
             " questions that wait for a choice of their agent 0, questions that were given to another agent"
             " 0, sign-ins under way 0, sign-ins 0, open questions of an agent 0,"
             " conversations with an agent that must know who asks 0, overheard messages 0, forms 0,"
