@@ -33,6 +33,7 @@ from .features.routing.feature import FEATURE as ROUTING
 from .features.settings_view.feature import FEATURE as SETTINGS_VIEW
 from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
+from .features.usage.feature import FEATURE as USAGE
 from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .inbound.authorizer import Authorize, new_authorize
@@ -85,6 +86,7 @@ FEATURES: Sequence[Feature] = [
     IDENTITY,
     SIGN_IN,
     SETTINGS_VIEW,
+    USAGE,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0

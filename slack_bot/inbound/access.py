@@ -157,11 +157,26 @@ class HourCounts(Protocol):
         """
 
 
+class QuestionLimit(Protocol):
+    """One more limit, of a feature."""
+
+    async def refusal(self, user: str, channel: str) -> Refusal | None:
+        """Why a question of `user` is not taken now; None if it is. Raises StoreError."""
+
+
 class HourlyQuestions:
-    """Limits the questions of an hour: of one person or bot, in one channel, and of all together."""
+    """Limits the questions of an hour: of one person or bot, in one channel, and of all together.
+
+    Limits of features are asked before.
+    """
 
     def __init__(self, settings: TurnSettings, counts: HourCounts) -> None:
         self._settings, self._counts = settings, counts
+        self._others: list[QuestionLimit] = []
+
+    def add(self, limit: QuestionLimit) -> None:
+        """Ask this limit too."""
+        self._others.append(limit)
 
     async def refusal(self, user: str, channel: str, key: str, *, is_bot: bool = False) -> Refusal | None:
         """Why one more question is not taken. None: it is taken, and counts once even if Slack sends it
@@ -169,6 +184,9 @@ class HourlyQuestions:
 
         `key`: the question's key. Raises StoreError.
         """
+        for limit in self._others:
+            if (refusal := await limit.refusal(user, channel)) is not None:
+                return refusal
         settings = self._settings
         limits = {
             user: (settings.hourly_bot if is_bot else settings.hourly_person, HOURLY_PERSON),

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from ..clock import Clock
-from ..turn.progress import DEFAULT_AGENT
+from ..turn.progress import DEFAULT_AGENT, TurnRecord
 from . import facts
 from .health import Health, HealthCheck
 
@@ -97,10 +97,15 @@ class _TurnCounts:
         self._continued = counter(
             "continuations", "Turns whose task was followed without its stream", "agent"
         )
+        self._tokens = counter("tokens", "Tokens that agents reported, where they are counted", "agent")
+        self._cost = counter("cost", "Money that answers cost, where it is counted", "agent")
         self.takeovers = counter("takeovers", "Turns that another process had left")
         self.ignored = counter("ignored_messages", "Messages that the bot left alone")
 
-    def ended(self, fact: facts.TurnEnded) -> None:
+    def ended(self, fact: facts.TurnEnded | facts.TurnRecorded) -> None:
+        if isinstance(fact, facts.TurnRecorded):
+            self._used(fact.record)
+            return
         self._turns.labels(fact.outcome, fact.agent).inc()
         self.times.ended(fact)
         if fact.is_whole is not None:
@@ -111,6 +116,11 @@ class _TurnCounts:
         for reason in fact.fallbacks:
             self._fallbacks.labels(reason).inc()
         self._continued.labels(fact.agent).inc(fact.continued)
+
+    def _used(self, record: TurnRecord) -> None:
+        if record.usage is not None:
+            self._tokens.labels(record.agent).inc(record.usage.total)
+            self._cost.labels(record.agent).inc(record.usage.cost or 0.0)
 
 
 class _CallCounts:
@@ -196,7 +206,7 @@ class Metrics:
                 self._calls.late_writes.inc(fact.is_late)
             case facts.SlackCalled():
                 self._calls.called(fact)
-            case facts.TurnEnded():
+            case facts.TurnEnded() | facts.TurnRecorded():
                 self._turns.ended(fact)
             case facts.TurnTakenOver() | facts.MessageIgnored():
                 is_taken_over = isinstance(fact, facts.TurnTakenOver)
@@ -212,7 +222,6 @@ class Metrics:
                 | facts.AgentAsked()
                 | facts.AgentLeft()
                 | facts.DoubtSettled()
-                | facts.TurnRecorded()
                 | facts.FormShown()
                 | facts.FormAnswered()
             ):

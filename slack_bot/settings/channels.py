@@ -76,6 +76,9 @@ class ChannelSettings(SettingsSection):
     audience: Literal["asker", "everyone"] = "asker"
     """Who sees an answer grow in a channel. Slack shows a stream to its asker only; everyone: a message that
     is edited."""
+    footer: Literal["none", "time", "tokens", "cost"] = "none"
+    """What stands below an answer of what it took: nothing, its time, the tokens that the agent reports, or
+    their cost too."""
     external: Literal["allow", "deny"] = "deny"
     """Whether people of other organisations (Slack Connect) may ask."""
     guests: Literal["allow", "deny"] = "allow"

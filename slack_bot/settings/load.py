@@ -34,6 +34,7 @@ from .observe import AuditSettings, TraceSettings
 from .section import SettingsSection
 from .sign_in import SignInSettings
 from .sign_in_rules import sign_in_contradictions
+from .usage import UsageSettings
 from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -100,6 +101,7 @@ class Settings(SettingsSection):
     files: FileSettings = FileSettings()
     web: WebSettings = WebSettings()
     feedback: FeedbackSettings = FeedbackSettings()
+    usage: UsageSettings = UsageSettings()
     log: models.LogSettings = models.LogSettings()
     traces: TraceSettings = TraceSettings()
     audit: AuditSettings = AuditSettings()

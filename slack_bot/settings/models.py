@@ -175,6 +175,11 @@ class AgentSettings(SettingsSection):
     card. Unset: signatures are not looked at. Needs the extra `oauth`."""
     accept_card: str | None = None
     """Fingerprint of a changed agent card that may be believed; the log and `doctor` name it."""
+    input_price: float | None = Field(default=None, ge=0)
+    """Money for a million tokens that the model reads, in `SLACK_BOT_USAGE__CURRENCY`. It counts where the
+    agent reports tokens and no cost."""
+    output_price: float | None = Field(default=None, ge=0)
+    """Money for a million tokens that the model writes."""
     session_header: str | None = None
     """Name of a header whose value is the same for all calls of a conversation, as AWS AgentCore wants it:
     X-Amzn-Bedrock-AgentCore-Runtime-Session-Id."""

@@ -342,6 +342,7 @@ def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> l
     under = [blocks.context(ANSWER_OF.format(rules.name))] if rules.name and has_words else []
     under += [blocks.sources_block(ending.sources)] if ending.sources else []
     under += [blocks.context(ending.note)] if ending.note else []
+    under += [blocks.context(ending.used)] if ending.used and has_words else []
     if ending.offer_retry:
         again = blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED)
         under += shown_to([again], [rules.asker] if rules.asker else [])

@@ -52,7 +52,7 @@ class Ending:
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
     come below the text, in their order; `sources` are listed under all of it. `handle` names `form` in its
     buttons; without one it is a text only. `listens_to`: who can go on there without a mention;
-    None: that is said already.
+    None: that is said already. `used`: what a line under the answer says of its time, tokens or cost.
     """
 
     outcome: Outcome
@@ -65,6 +65,7 @@ class Ending:
     extras: tuple[Extra, ...] = ()
     sources: tuple[Source, ...] = ()
     listens_to: ListensTo | None = ListensTo.NOBODY
+    used: str = ""
 
     @property
     def card_closing(self) -> CardClosing:

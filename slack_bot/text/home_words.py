@@ -33,6 +33,8 @@ HOME_ASKED = "Waits for your answer"
 HOME_UNTITLED_FORM = "The agent has a question"
 HOME_WATCHED = "The agent is still working on it"
 
+HOME_USAGE_TITLE, HOME_USAGE = "Used today", "{} of {}"
+
 # -- for operators -------------------------------------------------------------------------------------------
 
 SETTINGS_TITLE = "Settings of channels"

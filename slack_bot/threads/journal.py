@@ -22,6 +22,7 @@ from ..turn.open_form import OpenForm
 from ..turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
 from ..turn.quotes import Heard
 from ..turn.record import Outcome, Question, ThreadKey
+from ..turn.usage import UsageMeter
 from .leases import Leases
 
 _log = logging.getLogger(__name__)
@@ -142,11 +143,14 @@ class Journal:
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
 
-    async def begin(self, record: TurnRecord, *, opens_forms: bool) -> "TurnJournal":
+    async def begin(
+        self, record: TurnRecord, *, opens_forms: bool, meter: UsageMeter | None = None
+    ) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError.
 
-        `opens_forms`: what its agent asks may be answered with buttons.
+        `opens_forms`: what its agent asks may be answered with buttons. `meter`: counts what it uses.
         """
+        meter = meter or UsageMeter()
         question = record.question
         known = await self.store.context_of(record)
         if record.stage is Stage.ACCEPTED:
@@ -154,11 +158,12 @@ class Journal:
             waiting = known.task_for(question.user) if may_reply else None
             task_id = question.task_id if question.handle else waiting
             question = replace(question, context_id=known.context_id, task_id=task_id)
-            return TurnJournal(self, replace(record, question=question), known, opens_forms=opens_forms)
+            asked = replace(record, question=question)
+            return TurnJournal(self, asked, known, opens_forms=opens_forms, meter=meter)
         if record.stage is Stage.WATCHED:
-            return TurnJournal(self, record, known, opens_forms=opens_forms)
+            return TurnJournal(self, record, known, opens_forms=opens_forms, meter=meter)
         again = replace(record, takeovers=record.takeovers + 1)
-        turn = TurnJournal(self, again, known, opens_forms=opens_forms)
+        turn = TurnJournal(self, again, known, opens_forms=opens_forms, meter=meter)
         await self.save(turn)
         return turn
 
@@ -330,8 +335,15 @@ class TurnJournal:
     """The record of one turn. `stored`: its messages as the store has them."""
 
     def __init__(
-        self, journal: Journal, record: TurnRecord, agent_context: AgentContext, *, opens_forms: bool
+        self,
+        journal: Journal,
+        record: TurnRecord,
+        agent_context: AgentContext,
+        *,
+        opens_forms: bool,
+        meter: UsageMeter,
     ) -> None:
+        self.meter = meter
         self._journal, self.record = journal, record
         self.stored = record.messages
         self.context = TurnContext(journal.store, agent_context)
@@ -442,7 +454,7 @@ class TurnJournal:
             known = known.answered(user)
         await self.context.save(known, self.record)
         ended = self.record.ended(self._journal.store.now(), outcome, reason)
-        await self._become(replace(ended, trace_id=trace_id, said=said), ends=True)
+        await self._become(replace(ended, trace_id=trace_id, said=said, usage=self.meter.usage), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record

@@ -21,6 +21,7 @@ from ..store.contracts import Store
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, Surroundings, ThreadMessage
 from ..turn.record import Introduction, Question, ThreadKey
+from ..turn.usage import UsageMeter
 from .background import TaskSet
 from .journal import Journal, TurnJournal
 from .leases import Leases
@@ -211,6 +212,14 @@ class NewsOffers:
         """The task of this turn is watched no longer: its agent need not post."""
 
 
+class UsageMeters:
+    """Counts what turns use. This one counts nothing."""
+
+    def of_turn(self, question: Question, agent: str) -> UsageMeter | None:
+        """The meter of a turn that the agent with this name answers. None: nothing is counted."""
+        return None
+
+
 class QuestionContext:
     """What goes to the agent beside a question and its files. This one: nothing."""
 
@@ -244,3 +253,4 @@ class ThreadPorts:
     routing: AgentRouting = field(default_factory=AgentRouting)
     words: WordsForBot = field(default_factory=WordsForBot)
     sign_in: PersonalSignIn = field(default_factory=PersonalSignIn)
+    usage: UsageMeters = field(default_factory=UsageMeters)

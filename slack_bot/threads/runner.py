@@ -86,6 +86,7 @@ class QuestionSender:
         tasks: TurnTasks,
     ) -> None:
         self._journal, self.question = journal, journal.record.question
+        self.meter = journal.meter
         self._look_around = look_around
         self._observer, self._now = observer, clock.monotonic
         self._handle, self._tasks = handle, tasks
@@ -220,9 +221,10 @@ class TurnListener:
         tasks: TurnTasks,
     ) -> None:
         question = sender.question
+        self._meter = meter = sender.meter
         self._writer, self._answer, self._handle = writer, writer.answer, handle
         self._key, self._now, self._observer = question.key, clock.monotonic, observer
-        self._has_details = facts.wants_details(observer)
+        self._has_details, self._has_events = facts.wants_details(observer), facts.wants_events(observer)
         self.actions = ActionHandler(writer, settings.stream, clock, handle, sender)
         self.worker = StepWorker(tasks, f"worker {question.key}")
         is_begun = bool(self._answer.state.ledger.repeated.rest.strip())
@@ -241,7 +243,7 @@ class TurnListener:
             clock,
             handle,
             self.handle_event,
-            self._on_agent_event if facts.wants_events(observer) else None,
+            self._on_agent_event if meter.wants_events or self._has_events else None,
             sender.send,
         )
 
@@ -299,7 +301,11 @@ class TurnListener:
         return decided
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        self._observer(facts.AgentEvent(self._now(), self._key, kind, raw, self._answer.buffer.input.secrets))
+        if self._meter.wants_events:
+            self._meter.take(raw)
+        if self._has_events:
+            secrets = self._answer.buffer.input.secrets
+            self._observer(facts.AgentEvent(self._now(), self._key, kind, raw, secrets))
 
 
 class TurnRunner:
@@ -442,7 +448,10 @@ class TurnRunner:
             task = self._listener.consumer.view
             handle = await journal.open_form(form, is_over=task.state.is_terminal)
         note = sanitize(end.note, secrets) if end.note else ""
-        ending = Ending(end.outcome, note=note, offer_retry=end.offer_retry, form=form, handle=handle)
+        used = journal.meter.footer(self._clock.wall() - journal.record.accepted_at)
+        ending = Ending(
+            end.outcome, note=note, offer_retry=end.offer_retry, form=form, handle=handle, used=used
+        )
         ended = await self._writer.carry_out(answer.finish(ending))
         if ended.outcome is end.outcome:
             return end

@@ -90,7 +90,7 @@ class Threads:
             secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
             follow=self.follow, forms=ports.forms, context=ports.context,
             files=QuestionFiles(common.api, settings.files),
-            learned=LearnedFacts(store, clock), news=ports.news, sign_in=ports.sign_in,
+            learned=LearnedFacts(store, clock), news=ports.news, sign_in=ports.sign_in, usage=ports.usage,
             background=background,
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices

@@ -34,7 +34,7 @@ from .follow import FollowedThreads
 from .journal import Journal, TurnJournal
 from .looks import look_of
 from .notices import Notices
-from .ports import FormAnswers, NewsOffers, PersonalSignIn, QuestionContext
+from .ports import FormAnswers, NewsOffers, PersonalSignIn, QuestionContext, UsageMeters
 from .runner import TurnRunner
 from .thread_agents import ThreadAgents
 
@@ -90,6 +90,7 @@ class TurnParts:
     learned: LearnedFacts
     news: NewsOffers
     sign_in: PersonalSignIn
+    usage: UsageMeters
     background: TaskSet
 
 
@@ -319,7 +320,9 @@ class TurnRun:
             await self._break_off(Outcome.REFUSED, reason, self._parts.agents.words_without(self._turn.agent))
             return
         opens_forms = self._parts.forms.can_be_answered
-        journal = self._journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms)
+        meter = self._parts.usage.of_turn(self._turn.question, self._turn.agent)
+        journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms, meter=meter)
+        self._journal = journal
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)
         if await QuestionGate(self._parts, self._handle).lets_pass(journal, agent):

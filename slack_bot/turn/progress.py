@@ -7,6 +7,7 @@ from typing import Self
 from .actions import TaskCard
 from .extras import ExtraRecord
 from .record import Outcome, Question
+from .usage import Usage
 
 DEFAULT_AGENT = "default"
 """The name of the only agent that a bot has."""
@@ -61,7 +62,8 @@ class TurnRecord:
     question (`quotes`). `extras`: what is in the thread besides the text. `reworded`: what the question's
     message says since it was edited while it was answered. `reason`: why it ended so, in words of ours.
     `said`: the agent's own on its failure. `agent`: the name of the one that is asked. `agent_reason`: why
-    that one was chosen, in words, where the bot has several.
+    that one was chosen, in words, where the bot has several. `usage`: what the answer used, where that is
+    counted and the agent reports it.
     """
 
     question: Question
@@ -87,6 +89,7 @@ class TurnRecord:
     said: str = ""
     agent: str = DEFAULT_AGENT
     agent_reason: str = ""
+    usage: Usage | None = None
 
     @property
     def key(self) -> str:

@@ -21,6 +21,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
+from tests.features.usage.test_limits import costs
 from tests.threads.test_watch import slow
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
@@ -220,6 +221,17 @@ def test_feedback_and_connections_are_counted() -> None:
     assert read(metrics, "connections") == 2
     assert read(metrics, "feedback_sent_total", target="webhook") == 2
     assert read(metrics, "feedback_dropped_total", target="webhook") == 1
+
+
+@on_virtual_time
+async def test_what_answers_used_is_counted_once_where_a_footer_shows_it() -> None:
+    async with measured(
+        costs(40, cost=0.5), answer("Nothing reported."), **{"channel.footer": "cost"}
+    ) as now:
+        for _ in range(2):
+            await now.bot.ask("what?")
+            await now.bot.idle()
+        assert (now("tokens_total", agent="default"), now("cost_total", agent="default")) == (40, 0.5)
 
 
 def test_every_metric_is_read_here_and_in_the_documents() -> None:

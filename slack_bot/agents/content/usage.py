@@ -24,18 +24,21 @@ _OUTPUT = (
     "outputTokens",
 )
 _TOTAL = ("totalTokenCount", "total_token_count", "total_tokens")
+_COST = ("cost", "total_cost", "totalCost", "cost_usd", "response_cost")
 _MEMBERS = ("task", "statusUpdate", "artifactUpdate", "message")
 _MOST = 1_000  # calls of the model in one turn
+_MOST_MONEY = 1e6  # of one call
 
 
 @dataclass(slots=True)
 class TokenUsage:
     """The tokens reported so far.
 
-    `calls`: (input, output, total) by the id of the call, or "" for the whole run.
+    `calls`: (input, output, total) by the id of the call, or "" for the whole run. `costs`: money, likewise.
     """
 
     calls: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    costs: dict[str, float] = field(default_factory=dict)
 
     def take(self, raw: Mapping[str, Any]) -> None:
         """Read one raw event of the agent. There may be many in a second."""
@@ -49,6 +52,14 @@ class TokenUsage:
         counts = _count(report, _INPUT), _count(report, _OUTPUT), _count(report, _TOTAL)
         if any(counts) and (call in self.calls or len(self.calls) < _MOST):
             self.calls[call] = counts
+        cost = next((report[name] for name in _COST if _is_amount(report.get(name))), None)
+        if cost is not None and (call in self.costs or len(self.costs) < _MOST):
+            self.costs[call] = float(cost)
+
+    @property
+    def cost(self) -> float | None:
+        """Money for all calls; None if no report has it."""
+        return sum(self.costs.values()) if self.costs else None
 
     def as_json(self) -> dict[str, int]:
         """The sums over all calls. If a call has no total, its input and output are added."""
@@ -68,6 +79,10 @@ def _metadata_in(raw: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     event = object_of(next((raw[name] for name in _MEMBERS if name in raw), raw))
     for holder in (event, event.get("artifact"), object_of(event.get("status")).get("message")):
         yield object_of(object_of(holder).get("metadata"))
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_MONEY
 
 
 def _count(report: Mapping[str, Any], names: Sequence[str]) -> int:

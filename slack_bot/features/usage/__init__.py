@@ -1,0 +1,1 @@
+"""Counts what answers use, shows it below them, and keeps people and channels within limits."""

@@ -1,0 +1,11 @@
+"""PURE. What people read of what answers use: a part of the catalogue in `text/words.py`."""
+
+FOOTER_TIME = "Took {}"
+FOOTER_SECONDS, FOOTER_MINUTES = "{} s", "{} min {} s"
+FOOTER_TOKENS = "{:,} tokens ({:,} in, {:,} out)"
+FOOTER_COST = "{} {}"
+USED_BY_PERSON, USED_BY_CHANNEL, USED_BY_ALL = "You have", "This channel has", "All together have"
+USED_UP = "{} used what may be used today ({}), and I may take no more questions. That ends {}."
+USED_MOST = "{} used {:.0%} of what may be used today ({}). That begins again {}."
+USAGE_TOKENS, USAGE_MONEY = "{:,} tokens", "{} {}"
+RESETS = "<!date^{}^{{date_short_pretty}} at {{time}}|at {} UTC>"
