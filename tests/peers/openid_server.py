@@ -35,6 +35,7 @@ USUAL: dict[str, Any] = {
     "id_tokens": True,
     "names_issuer": None,
     "claims": {},
+    "audience_of_id": "bot",
 }
 KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
@@ -175,7 +176,7 @@ class OpenID(OpenIDCode):
         return "RS256"
 
     def get_client_claims(self, client: Client) -> dict[str, Any]:
-        return {"iss": root(), "aud": "bot"}
+        return {"iss": root(), "aud": state["audience_of_id"]}
 
     def get_encode_header(self, client: Client) -> dict[str, Any]:
         return {"alg": "RS256", "kid": "one"}

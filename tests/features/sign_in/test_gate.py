@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from slack_bot.features.sign_in.gate import SignInGate
+from slack_bot.features.sign_in.rules import SignInObstacle
 from slack_bot.testing.harness import run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.sign_in_words import SIGN_IN_PAGES
 from tests.features.sign_in.town import KEY, browser, new_workspace, page_words, town
 from tests.openid_server import OpenIDServer
 
@@ -34,6 +37,12 @@ async def test_a_question_waits_for_ten_minutes() -> None:
             " Please ask again."
         )
         assert 600 <= bot.now - began < 605 and bot.agent.questions == []
+        (button,) = bot.calls("chat.postEphemeral")[0]["blocks"][-1]["elements"]
+        gate = bot.app.threads.sign_in
+        assert isinstance(gate, SignInGate)
+        late = await gate.desk.open(button["url"].rpartition("/")[2])
+        assert late.obstacle is SignInObstacle.EXPIRED
+        assert SIGN_IN_PAGES[late.obstacle] == "This sign-in took too long. Ask again in Slack."
 
 
 async def test_a_stop_ends_the_wait_and_the_link(provider: OpenIDServer) -> None:

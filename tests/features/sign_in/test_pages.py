@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.features.sign_in.town import browser, host, nothing_is_kept, page_words, sign_in, town
@@ -29,6 +31,34 @@ async def test_a_code_is_good_once(provider: OpenIDServer) -> None:
         assert await here.answered(root) == "echo"
         assert page_words(await alice.open(back)) == "This link was used already. Ask again in Slack."
         assert len(provider.asked()) == 1
+
+
+async def test_a_stolen_code_is_of_no_use_in_another_sign_in(provider: OpenIDServer) -> None:
+    """Bob puts Alice's code behind his own state: PKCE binds it to her sign-in."""
+    async with town(provider) as here, browser("alice") as alice, browser("bob") as bob:
+        here.ask("echo one")
+        hers = (await alice.open(await here.link(), hops=1)).headers["location"]
+        here.ask("echo two", "U2")
+        his = (await bob.open(await here.link("U2"), hops=1)).headers["location"]
+        stolen = re.sub(r"code=[^&]+", re.search(r"code=[^&]+", hers)[0], his)  # type: ignore[index]
+        page = page_words(await bob.open(stolen))
+        assert page == "The server did not complete the sign-in. Nothing was kept. Ask again in Slack."
+        await here.until(lambda: len(here.private("U2")) == 2)
+        assert here.private("U2")[-1] == (
+            f"{host(provider)} did not complete your sign-in, so default was not asked. Please ask again in a"
+            " few minutes."
+        )
+        assert provider.tokens() == [] and here.live.messages == []
+
+
+async def test_an_id_token_for_another_client_is_not_believed(provider: OpenIDServer) -> None:
+    provider.change(audience_of_id="another-client")
+    async with town(provider) as here:
+        here.ask("echo")
+        said = "does not say which verified e-mail address signed in"
+        assert await sign_in(here) == f"The server {said}. Nothing was kept."
+        assert await here.refused() == f"{host(provider)} {said}, so default was not asked."
+        await nothing_is_kept(here, provider)
 
 
 @pytest.mark.parametrize("named", ["https://other.example", ""], ids=["another", "none"])

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -146,6 +147,30 @@ async def test_a_caller_that_is_stopped_does_not_lose_the_new_token(provider: Op
         await asyncio.wait({renewing, *parts.background})
         assert await source.token() != first
         assert len(provider.asked("refresh_token")) == 1
+
+
+async def test_a_token_that_has_ended_and_cannot_be_renewed_is_no_sign_in(provider: OpenIDServer) -> None:
+    async with signed_in(provider) as (parts, token_store):
+        await token_store.keep(ALICE, replace(await grant(provider), refresh="", life=0.0))
+        assert await token_store.of(ALICE) is None
+        with pytest.raises(AskerRefused) as caught:
+            await PersonTokenSource(parts, token_store, ALICE).token()
+        assert caught.value.safe.endswith(" has ended. Ask again, and I will ask you to sign in.")
+
+
+async def test_a_process_that_never_had_a_token_knows_those_before_it(provider: OpenIDServer) -> None:
+    """So that it masks them."""
+    async with signed_in(provider) as (parts, token_store):
+        source = PersonTokenSource(parts, token_store, ALICE)
+        tokens = [await source.token()]
+        for _ in range(5):
+            record = await kept(parts)
+            aged = replace(record, renewed_at=0.0)
+            await parts.store.change(SIGNED_IN, ALICE, lambda _, aged=aged: aged, parts.clock.wall())  # type: ignore[misc]
+            tokens.append(await source.renewed(tokens[-1]) or "")
+        later = PersonTokenSource(parts, TokenStore(parts), ALICE)
+        await later.token()
+        assert later.secrets == tuple(tokens[:-5:-1])
 
 
 async def test_what_another_key_encrypted_is_no_sign_in(provider: OpenIDServer) -> None:
