@@ -43,6 +43,7 @@ from ...http_client import (
     PoolTimeout,
     ProxyError,
     ReadTimeout,
+    Request,
     Response,
     Timeout,
     UnsupportedProtocol,
@@ -129,10 +130,24 @@ def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = Non
 def new_token_http(
     url: str, server: TokenServerSettings, transport: AsyncBaseTransport | None = None
 ) -> AsyncClient:
-    """A client for one request to the token server at `url`. The caller closes it, and limits the time."""
+    """A client for one request to the token server at `url`. The caller closes it, and limits the time.
+
+    `transport`: in place of the network; it is not closed with the client.
+    """
     shows_certificate = isinstance(server, ClientSettings) and server.certificate_for != "agent"
     certificate = Certificate.of(server) if isinstance(server, ClientSettings) and shows_certificate else None
-    return _new_client(url, Timeout(None), certificate, transport)
+    lent = None if transport is None else _LentTransport(transport)
+    return _new_client(url, Timeout(None), certificate, lent)
+
+
+class _LentTransport(AsyncBaseTransport):
+    """Others use it too, for answers that take long."""
+
+    def __init__(self, inner: AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: Request) -> Response:
+        return await self._inner.handle_async_request(request)
 
 
 def _new_client(

@@ -26,6 +26,7 @@ from slack_bot.agents.wire.transport import (
     map_exceptions,
     media_type,
     new_http,
+    new_token_http,
     not_a2a,
     offload,
     parse_json,
@@ -45,6 +46,7 @@ from slack_bot.errors import (
     StreamIdle,
     WrongAddress,
 )
+from slack_bot.settings.identity import ExchangeSettings
 from slack_bot.settings.models import AgentSettings
 from tests.agents.memory_server import JSON, URL, json_reply, reply
 from tests.tls import new_certificate
@@ -568,3 +570,21 @@ async def test_who_is_cancelled_waits_for_the_work_all_the_same() -> None:
     with pytest.raises(asyncio.CancelledError):
         await working
     assert done == ["done"]
+
+
+async def test_what_is_in_the_place_of_the_network_is_left_open_by_a_request_for_a_token() -> None:
+    """Answers of agents come through it meanwhile."""
+
+    class Network(httpx.AsyncBaseTransport):
+        is_closed = False
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, json={}, request=request)
+
+        async def aclose(self) -> None:
+            self.is_closed = True
+
+    network = Network()
+    async with new_token_http("https://login.example", ExchangeSettings(), network) as http:
+        assert (await http.get("https://login.example/")).is_success
+    assert not network.is_closed
