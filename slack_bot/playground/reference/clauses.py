@@ -21,7 +21,8 @@ _ASKS = re.compile(
 _POINTS_BACK = re.compile(
     r"\A\W*(?:and |or )?(?:have|has|had)\b|\b(?:it|them|that|this|those|these|ones?|there|so)\W*\Z"
     r"|\b(?:is|are|was|does|do|did|will|would|can|could|get|got|about|for|of|with|from|wird|ist)"
-    r" (?:that|those|das)\b|\bof (?:each|them|these|those)\b",
+    r" (?:that|those|das)\b|\bof (?:each|them|these|those)\b"
+    r"|\A\W*(?:and |or )?(?:for |since |until )?(?:how (?:long|often|much|many)|when|where|why|by whom)\W*\Z",
     re.IGNORECASE,
 )
 _NEXT_QUESTION = re.compile(
@@ -110,9 +111,19 @@ def asking_clauses(text: str) -> list[str]:
 
 
 def last_question(text: str) -> str:
-    """The last sentence of `text` that asks, if it is short enough to be the question; else empty."""
-    asking = [each for each in _SENTENCE.split(text) if "?" in each or _WONDERS.search(each)]
-    return asking[-1] if asking and not is_long_story(asking[-1]) else ""
+    """The last sentence of `text` that asks, if it is short enough to be the question; else empty.
+
+    One that points back comes with the sentence before it.
+    """
+    sentences = _SENTENCE.split(text)
+    asking = [place for place, each in enumerate(sentences) if "?" in each or _WONDERS.search(each)]
+    if not asking:
+        return ""
+    last = sentences[asking[-1]]
+    both = " ".join(sentences[max(0, asking[-1] - 1) : asking[-1] + 1])
+    if points_back(last) and not is_long_story(both):
+        return both
+    return "" if is_long_story(last) else last
 
 
 def questions_in(text: str) -> list[str]:

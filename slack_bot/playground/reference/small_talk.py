@@ -46,7 +46,8 @@ _ANGER = re.compile(
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
-    r"\A(?!\W*(what|how|who|where|which|can|if|is|are|does|why does)\b).*\b("
+    r"\A(?!\W*(what|how|who|where|which|can|if|is|are|does|why does)\b)"
+    r"(?!.*\b(what (now|next|to do|(can|should|do) i do)|how (do|can) i)\b).*\b("
     r"(not|never|didnt|doesnt|dont|wasnt|isnt) (really |even )?"
     r"(what i (asked|meant|wanted|need)|my question|an answer|(answer|match)(ing)? (my|the) question"
     r"|(very )?helpful"
@@ -166,6 +167,7 @@ _OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud
 _FEW_FOREIGN = 2  # words of another language that a longer sentence must have
 _PLAIN_FORM = 14  # words: a longer message says more than that the form of an answer is not liked
 _FEW_WORDS = 8  # a longer sentence that begins with a greeting has a subject of its own
+_ANGRY_WORDS = 16  # a longer message tells what it is about
 _STRANGE = 2  # words of no list: so many are a subject
 
 _JOKES = (
@@ -321,7 +323,7 @@ def _kind(text: str, library: Library) -> str:
         "thanks": has_thanks,
         "goodbye": _GOODBYE.match(text) is not None and is_short,
         "assent": _ASSENT.match(text) is not None,
-        "anger": _ANGER.search(text) is not None and is_short,
+        "anger": _ANGER.search(text) is not None and len(words_of(text)) <= _ANGRY_WORDS,
         "greeting": is_greeting or is_sign or _ABOUT_ITSELF.search(text) is not None,
     }
     return next((kind for kind, fits in kinds.items() if fits), "unknown")

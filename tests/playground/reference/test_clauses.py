@@ -8,6 +8,7 @@ from slack_bot.playground.reference.clauses import (
     asking_clauses,
     clauses_beside,
     is_long_story,
+    last_question,
     names_several,
     point_of,
     points_back,
@@ -96,7 +97,16 @@ def test_what_a_story_demands_of_one_thing_is_asked_apart() -> None:
 def test_what_points_back_cannot_stand_alone() -> None:
     assert points_back("can I change it?") and points_back("have the agent read a file")
     assert points_back("is that the fault of the agent?") and points_back("why is each of them needed?")
-    assert not points_back("is it secure?")
+    assert points_back("and for how long?") and points_back("or by whom")
+    assert not points_back("is it secure?") and not points_back("how long may an answer be")
+
+
+def test_the_last_question_of_a_story_comes_with_what_it_points_to() -> None:
+    story = "We are many, and we tried a lot. " * 8 + "People want our agent in Slack. "
+    assert last_question(story + "What does it cost? We wait.") == "What does it cost?"
+    asked = "Which steps are there to do that?"
+    assert last_question(story + asked) == f"People want our agent in Slack. {asked}"
+    assert last_question("word " * 50 + "is it?") == last_question(story) == ""
 
 
 def test_what_is_told_beside_the_questions() -> None:

@@ -75,7 +75,7 @@ def test_a_knowledge_question_is_searched_read_and_answered_at_length(question: 
         ("explain how agntcy agents communicate with each other", "Agents in AGNTCY's Internet of Agents"),
         ("tell me everything about streaming", "Streaming means that text appears in the thread"),
         ("What is the latch?", "The latch decides"),
-        ("what is a tape?", "A *turn* is one question with its answer; a *tape* is a file"),
+        ("what is a tape?", "A tape is a file with all that an agent sent and when"),
         ("What is A2A?", "A2A (Agent2Agent) is an open protocol"),
         ("what is MLS?", "Messages can travel over SLIM"),
         ("How are secrets kept?", "Tokens and other secrets are kept out of"),

@@ -10,7 +10,7 @@ from slack_bot.playground.reference.spelling import spelled
 
 KNOWN: Mapping[str, int] = {
     **{"how": 200, "much": 40, "does": 180, "cost": 30, "variables": 20, "agents": 60, "multiple": 9},
-    **{"dose": 4, "four": 8, "for": 150, "setting": 90, "settings": 100},
+    **{"agent": 90, "agony": 20, "dose": 4, "four": 8, "for": 150, "setting": 90, "settings": 100},
 }
 
 
@@ -22,6 +22,9 @@ KNOWN: Mapping[str, int] = {
         ("four seting, settin, settings", "four setting, setting, settings"),
         ("aHow many?", "aHow many?"),
         ("agnets über x_y 401", "agents über x_y 401"),
+        ("hw mch does an agnt cst, pls?", "how mch does an agent cst, please?"),
+        ("were r ur msgs", "were are your messages"),
+        ("l'r, x_r, r-2", "l'r, x_r, r-2"),
         ("", ""),
     ],
 )
