@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,8 @@ from slack_bot.slack.features import FeatureFinding
 from slack_bot.store.knowledge import Profiles, workspace_name
 from slack_bot.testing.agent.scripted import ScriptedAgent
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
-from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.builders import answer, chunk, task
+from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from tests.features.routing.town import CUSTOMIZED, FILE, ByHost, of_hosts, town
 from tests.observe.test_metrics import read
@@ -406,3 +408,69 @@ async def test_a_question_that_waits_for_a_removed_agent_ends_with_a_sentence(tm
         notes = [note for seen in there.bot.thread(root) for note in seen.extras]
         assert sum(note.startswith("ops is not one of my agents any more.") for note in notes) == 2
         assert there.asked("research") == there.asked("default") == []
+
+
+@on_virtual_time
+async def test_a_task_that_is_followed_ends_with_a_sentence_if_its_agent_was_removed(tmp_path: Path) -> None:
+    moments = (
+        Moment(0.1, event=task()),
+        Moment(0.5, event=chunk("It is ")),
+        Moment(900.0, event=chunk("so.")),
+        Moment(900.0, end="closed"),
+    )
+    agents = of_hosts()
+    agents["ops.invalid"] = ScriptedAgent(Tape({"wire": "0.3"}, moments))
+    soon = {"agent.turn_timeout": 15.0, "agent.accept_timeout": 4.0, "agent.idle_timeout": 8.0}
+    soon |= {"agent.poll_timeout": 2.0, "agent.connect_timeout": 2.0}
+    watched: dict[str, Any] = {**soon, "agent.watch_intervals": [20]}
+    async with town(tmp_path, agents=agents, **watched) as there:
+        root = await there.bot.ask("ops: what is it?")
+        await there.bot.idle()
+        assert there.bot.outcomes == ["watched"]
+        old = there.bot
+    only = '[agents.research]\nurl = "http://research.invalid/"\n'
+    async with town(tmp_path, only, after=old) as there:
+        await asyncio.sleep(60)
+        await there.bot.idle()
+        said = " ".join(seen.read for seen in there.bot.thread(root))
+        assert "It is" in said and "ops is not one of my agents any more." in said
+
+
+@on_virtual_time
+async def test_a_name_inside_a_sentence_chooses_nobody_and_the_sentence_arrives_whole(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        for words in ("can I ask ops: what is it?", "the research: is it good?", "r u there"):
+            await there.bot.ask(words)
+            await there.bot.idle()
+        assert there.asked("default") == [
+            "can I ask ops: what is it?",
+            "the research: is it good?",
+            "r u there",
+        ]
+        assert there.asked("research") == there.asked("ops") == []
+
+
+class Renamed(ScriptedAgent):
+    """An agent whose card says another name later."""
+
+    called = "Ann"
+
+    def card(self, url: str) -> dict[str, Any]:
+        return {**super().card(url), "name": self.called}
+
+
+@on_virtual_time
+async def test_a_card_that_changed_its_name_shows_it_and_its_threads_go_on(tmp_path: Path) -> None:
+    agents = {**of_hosts(), "research.invalid": (agent := Renamed(*[answer("R.")] * 9))}
+    async with town(tmp_path, agents=agents, manifest=CUSTOMIZED) as there:
+        await there.bot.ask("agents")  # reads the cards, as the start of `run` does
+        await there.bot.idle()
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        agent.called = "Bea"
+        await asyncio.sleep(4_000)
+        for words in ("and why?", "and now?"):
+            await there.bot.ask(words, thread_ts=root)
+            await there.bot.idle()
+        assert [look["username"] for _, look in looks_of(there.bot, root)] == ["Ann", "Ann", "Bea"]
+        assert there.asked("research") == ["what is it?", "and why?", "and now?"]
