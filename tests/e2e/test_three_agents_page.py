@@ -95,10 +95,10 @@ async def test_another_person_s_account_is_refused_and_both_read_why(
     async with login_page(browser, page) as login:
         told = await decide(login, "jonas")
         await picture(login, "wrong-account")
-    assert "signed in" not in told
-    print(told)
+    assert "You are not the person who asked in Slack" in told
     await page.until("document.querySelectorAll('#roots .message.private').length > 1")
-    print(await text_of(page, "#roots"))
+    shown = await text_of(page, "#roots")
+    assert "is not yours" in shown and "T-98" not in shown and "T-104" not in shown
     await picture(page, "wrong-account-told")
 
 
@@ -112,4 +112,26 @@ async def test_home_lists_the_agents_and_who_is_signed_in(
     await page.click("[data-tab=home]")
     await page.until("document.querySelector('#home select')")
     await picture(page, "home")
-    print(await text_of(page, "#home"))
+    shown = await text_of(page, "#home")
+    for words in ("Travel: Finds", "Ask with “tickets: your question”", "acts with your rights"):
+        assert words in shown
+
+
+async def test_the_words_for_the_bot_and_another_agent_for_the_same_question(
+    page: Page, playground: Playground
+) -> None:
+    for words, told in (("agents", "Shows the open tickets"), ("use travel", "travel answers you here")):
+        await say_alone(page, playground, words)
+        await page.until(f"document.querySelector('#roots').innerText.includes('{told}')")
+    await say_alone(page, playground, "Rome, please")
+    await settled(page, "Travel")
+    await page.click("#places [data-kind=channel]")
+    await mention(page, "tell me a joke")
+    await settled(page, "slack_bot")
+    await page.click("#thread [data-action=another_agent]")
+    await page.until("document.querySelector('#modal').open")
+    await page.value("document.querySelector('#modal select').value = 'Travel'")
+    await page.value("document.querySelector('#modal select').dispatchEvent(new Event('change'))")
+    await picture(page, "another")
+    await page.click("#modal [type=submit]")
+    await page.until("document.querySelectorAll('#roots .replies:not([hidden])').length === 2")

@@ -33,7 +33,7 @@ _PAGE = """<!doctype html>
 :root {{ --paper: #f4f5f7; --card: #fff; --ink: #1d2228; --dim: #5a646e; --line: #d4d9de; --go: #1f6f4a; }}
 @media (prefers-color-scheme: dark) {{
   :root {{ --paper: #14171a; --card: #1e2328; --ink: #e8eaed; --dim: #a3adb7; --line: #3a424a;
-    --go: #2f9e67; }}
+    --go: #25804f; }}
 }}
 body {{ margin: 0; padding: 8vh 1rem 2rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }}

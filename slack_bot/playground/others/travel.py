@@ -131,6 +131,7 @@ def schema_for(place: str) -> dict[str, Any]:
             },
             "by": {"enum": ["train", "plane"], "title": "How", "default": "train"},
         },
+        "propertyOrdering": ["to", "day", "nights", "by"],
         "required": ["to", "by"],
     }
 
