@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -106,3 +107,18 @@ async def test_the_next_process_goes_on_with_it(provider: OpenIDServer) -> None:
             await second.until(lambda: "I have signed in." in second.read(root))
             await second.app.threads.idle()
             assert len(second.live.messages) == 2 and len(second.links()) == 2
+
+
+async def test_a_code_to_type_in_is_asked_for_once_more(provider: OpenIDServer) -> None:
+    async with town(provider, device_flow=True) as here, browser("alice") as alice:
+        here.live.publish = with_scheme(by_openid(provider.url))
+        root = here.ask("permit files")
+        for number in (1, 2):
+            link = await here.link(number=number)
+            found = re.search(r"type in the code (\S+)\. ", here.private()[-1])
+            assert found is not None
+            await alice.type_in(link, found[1])
+        await here.until(lambda: "I have signed in." in here.read(root))
+        await here.app.threads.idle()
+        first, second = provider.tokens()
+        assert tokens_of_calls(here) == [first.access, second.access]
