@@ -134,7 +134,14 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         begun = await _turn_of(store, record)
         if begun is not None and begun.stage not in _OVER:
             app.threads.registry.go_on(begun)
-        sender = OutboundSender(app.store, app.threads, app.authorize, settings, app.clock)
+        sender = OutboundSender(
+            store=app.store,
+            threads=app.threads,
+            thread_agents=app.thread_agents,
+            authorize=app.authorize,
+            settings=settings,
+            clock=app.clock,
+        )
         record = await sender.deliver(record)
         await app.threads.idle()
     return record

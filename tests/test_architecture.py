@@ -82,6 +82,7 @@ OWNED = {
     "joserfc": {"agents", "features"},
     "cryptography": {"features"},
     "prometheus_client": {"observe"},
+    "cronsim": {"settings"},
     "opentelemetry": {"features"},
     "a2a": {"playground"},
     "starlette": {"playground"},

@@ -15,6 +15,7 @@ from ..inbound.access import HourlyQuestions, Operators
 from ..inbound.authorizer import Authorize
 from ..inbound.buttons import Button
 from ..inbound.http_server import Handler
+from ..inbound.read import BotIdentity
 from ..observe.facts import Observer
 from ..observe.findings import Diagnosis
 from ..settings.load import Settings
@@ -26,6 +27,8 @@ from ..threads.threads import Threads
 
 HomeSection: TypeAlias = Callable[[str, str], Awaitable[Sequence[Block]]]
 """The blocks for the Home tab of a person: user and workspace. Raises StoreError."""
+HomeWriter: TypeAlias = Callable[[str, BotIdentity], Awaitable[None]]
+"""Writes the Home tab of a person. Logs what fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class BotParts:
     """What features are built from.
 
     `authorize` returns the bot's identity. `http`: a client for all addresses but the agent's.
-    `home_sections`: what features show below the rest of the Home tab; each adds its own.
+    `home_sections`: what features show below the rest of the Home tab; each adds its own. `home_writers`:
+    what writes the tab of a person after something changed there; added by the feature that has the tab.
     """
 
     common: CommonParts
@@ -42,6 +46,7 @@ class BotParts:
     authorize: Authorize
     http: AsyncClient
     home_sections: list[HomeSection] = field(default_factory=list)
+    home_writers: list[HomeWriter] = field(default_factory=list)
 
     @property
     def operators(self) -> Operators:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from ..errors import SettingsError
+from . import schedules
 from .agents import AgentTable, agent_table
 from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
 from .load import ALIASES, CONFIG, FIELDS, Settings, refusal_line
@@ -16,7 +17,7 @@ from .names import env_name, nearest
 
 _MOST_BYTES = 1_000_000
 _EVERYWHERE, _SINGLE = "channel", "channels"
-_OF_AGENTS = ("agents", "routing")
+_OF_OTHERS = ("agents", "routing", schedules.TABLE)
 _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
@@ -43,6 +44,19 @@ def read_agents(settings: Settings) -> AgentTable:
     if problems:
         raise SettingsError("\n".join(f"{file}: {each}" if file else each for each in problems))
     return table
+
+
+def read_schedules(settings: Settings) -> Mapping[str, schedules.ScheduleEntry]:
+    """All schedules of the file. Raises SettingsError as `read_config`."""
+    file, problems = settings.slack.config, list[str]()
+    whole = _read(file)
+    if schedules.TABLE not in whole:
+        return {}
+    agents, _ = agent_table(settings, whole)
+    entries = schedules.schedules_in(whole, agents, problems)
+    if problems:
+        raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
+    return entries
 
 
 def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:
@@ -102,8 +116,8 @@ def _unreadable(file: str, text: str, message: str) -> str:
 
 def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
     for name, value in whole.items():
-        if name in _OF_AGENTS:
-            continue  # `agents` looks at them
+        if name in _OF_OTHERS:
+            continue  # `agents` and others look at theirs
         if name == _EVERYWHERE:
             yield from _in_table(name, value)
         elif name == _SINGLE:

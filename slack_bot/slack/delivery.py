@@ -169,13 +169,15 @@ class Delivery:
         last message says that the answer comes later.
         """
         calls, state = self._calls, self.state
+        if calls.lacks_thread and not (yield from self.posts.find_thread()):
+            return  # nothing of the answer is there
         messages = yield from calls.read_thread(since - SKEW)
         if isinstance(messages, CallFailed):
             yield from Log("warning", "the thread cannot be read; text may be there twice")
             messages = []
         self.posts.go_on_behind(messages)
         by_ts = {message.get("ts"): message for message in messages}
-        known = {*others, *(message.ts for message in state.messages if message.ts)}
+        known = {*others, calls.thread_ts, *(message.ts for message in state.messages if message.ts)}
         for ts in unrecorded(messages, calls.turn, since - SKEW, known):
             yield from self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
         for message in state.messages:

@@ -236,7 +236,8 @@ class ExtraSurface:
                 sent[key] = file_id, file
         if sent:
             yield from self._keep(*(ExtraRecord(key, file_id=file_id) for key, (file_id, _) in sent.items()))
-            shown = yield from show(self._calls, list(sent.values()))
+            shown: CallResult | None = yield from self._posts.begin_thread()
+            shown = shown or (yield from show(self._calls, list(sent.values())))
             refused |= dict.fromkeys(sent, shown) if isinstance(shown, CallFailed) else {}
         for failed in refused.values():
             yield from Log("warning", "file of the agent refused: %s", (failed.error,))

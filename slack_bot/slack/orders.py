@@ -218,6 +218,13 @@ class StoreExtras(TurnOrder[None]):
 
 
 @dataclass(frozen=True, slots=True)
+class StoreRoot(TurnOrder[None]):
+    """Store with which message the thread begins, where the turn is kept."""
+
+    ts: str
+
+
+@dataclass(frozen=True, slots=True)
 class AskWhoListens(Order[ListensTo | None]):
     """Find out who can go on in the thread without a mention. None: it is not known."""
 

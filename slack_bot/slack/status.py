@@ -88,6 +88,8 @@ class TypingStatus:
                 self._is_calling = False
 
     async def _call(self, text: str) -> None:
+        if self._calls.lacks_thread:
+            return
         session = "processing" if text else "active"
         try:
             call = self._calls.set_status(text)

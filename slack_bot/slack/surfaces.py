@@ -18,7 +18,7 @@ from .cards import CardClosing
 from .faults import AFTER_WRITE, FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, Remedy, SurfaceKind
 from .features import WorkspaceFeature
 from .model import Batch, SlackMessage
-from .orders import REPEAT_PAUSES, CallSlack, Log, Sleep, Step, backoff, call_until_known
+from .orders import REPEAT_PAUSES, CallSlack, Log, Sleep, Step, StoreRoot, backoff, call_until_known
 from .readback import draws_tables, is_ignored
 from .tables import markdown_table
 from .turn_calls import DROPPED, TurnCalls
@@ -30,6 +30,8 @@ _MOST_BLOCKS = 50  # Slack drops what is beyond them in the chunks of a message 
 NOT_SHOWN = "not_shown"
 """The error of a call that Slack said ok to and that changed nothing."""
 
+_ROOT = "root"
+"""The kind of the first message of a thread that begins with an answer."""
 _POST, _UPDATE = "chat.postMessage", "chat.update"
 _FILLED = frozenset({"metadata", "text", "blocks"})  # what an edit takes of a post
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 60.0  # seconds between attempts at what was refused
@@ -219,11 +221,44 @@ class PostSurface:
     ) -> Step[CallResult]:
         """Post one thing in the first of its forms that Slack takes; otherwise as `post`."""
         self._count += 1
+        if (failed := (yield from self.begin_thread())) is not None:
+            return failed
+        return (yield from self._post_forms(forms, kind, persist=persist, is_again=is_again))
+
+    def begin_thread(self) -> Step[CallFailed | None]:
+        """Post the first message of a thread that does not exist yet, once over all processes. None: it is
+        there.
+        """
         calls = self._calls
+        if not calls.lacks_thread or (yield from self.find_thread()):
+            return None
+        head = blocks.forms(calls.question.headline, (), ())
+        result = yield from self._post_forms(head, _ROOT, persist=True, is_again=False)
+        if isinstance(result, CallFailed):
+            return result
+        yield from self._begin_in(result.ts)
+        return None
+
+    def find_thread(self) -> Step[bool]:
+        """Look whether another process has posted the first message of the thread."""
+        root = yield from self._find(blocks.metadata(self._calls.turn, _ROOT, 0))
+        if root is not None:
+            yield from self._begin_in(root.ts)
+        return root is not None
+
+    def _begin_in(self, root: str) -> Step[None]:
+        self._calls.begin_thread(root)
+        yield from StoreRoot(root)
+
+    def _post_forms(
+        self, forms: Sequence[Body], kind: str, *, persist: bool, is_again: bool
+    ) -> Step[CallResult]:
+        calls = self._calls
+        number = 0 if kind == _ROOT else self._count
         base: Args = {
             "channel": calls.channel,
             **({"thread_ts": calls.thread_ts} if calls.thread_ts else {}),
-            "metadata": blocks.metadata(calls.turn, kind, self._count),
+            "metadata": blocks.metadata(calls.turn, kind, number),
             "unfurl_links": False,
             "unfurl_media": False,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..turn.record import Question
@@ -82,7 +83,16 @@ class TurnCalls:
 
     @property
     def thread_ts(self) -> str:
-        return self.question.thread.ts
+        return self.question.shown_in
+
+    @property
+    def lacks_thread(self) -> bool:
+        """The thread begins with the first thing that is shown."""
+        return bool(self.question.headline) and not self.question.root
+
+    def begin_thread(self, root: str) -> None:
+        """The thread begins with the message `root`."""
+        self.question = replace(self.question, root=root)
 
     @property
     def tables_apart(self) -> bool:

@@ -43,6 +43,7 @@ class TurnJournalPort(Protocol):
     async def task_known(self, task_id: str | None, context_id: str | None) -> None: ...
     async def shown(self, messages: tuple[MessageRecord, ...]) -> None: ...
     async def attached(self, extras: tuple[ExtraRecord, ...]) -> None: ...
+    async def thread_begun(self, root: str) -> None: ...
     async def open_form(self, form: Form) -> str: ...
     async def form_shown(self, message: MessageRecord | None) -> None: ...
 
@@ -210,9 +211,13 @@ class Writer:
                 await asyncio.gather(*late)
 
     async def _order_turn(self, turn_order: orders.TurnOrder[Any]) -> str:
-        assert self._services is not None, "`serve` comes first"
+        if self._services is None:
+            assert isinstance(turn_order, orders.StoreRoot), "`serve` comes first"
+            return ""  # a notice found out where the thread of another one's turn is
         journal, handle = self._services.journal, self._services.handle
         match turn_order:
+            case orders.StoreRoot(ts):
+                await journal.thread_begun(ts)
             case orders.StoreMessages(records):
                 await journal.shown(records)
             case orders.StoreIds(task_id, context_id):

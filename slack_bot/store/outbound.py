@@ -6,6 +6,7 @@ import math
 
 from ..errors import StoreError
 from ..turn.outbound import OutboundRecord, accepted
+from ..turn.record import ThreadKey
 from .collection import Collection, CollectionStore, KeptPerson
 
 _MOST = 10_000
@@ -25,6 +26,26 @@ OUTBOUND = Collection(
     label="messages to them",
 )
 """By the key that `say` gave. Due until it has ended."""
+
+SERIES = Collection(
+    "outbound_series", ThreadKey, age=lambda ages: ages.conversations, thread=lambda _, thread: thread
+)
+"""The threads of series, by their names. The age begins with the last message."""
+
+
+async def thread_of_series(store: CollectionStore, series: str) -> ThreadKey | None:
+    """The thread of a series; None: it has not begun. Raises StoreError."""
+    return await store.get(SERIES, (series,))
+
+
+async def keep_series(store: CollectionStore, series: str, thread: ThreadKey, now: float) -> None:
+    """The messages of a series go into this thread from now on. Raises StoreError."""
+    await store.change(SERIES, (series,), lambda _: thread, now)
+
+
+async def end_series(store: CollectionStore, series: str) -> None:
+    """The next message of the series begins a new thread. Raises StoreError."""
+    await store.remove(SERIES, (series,))
 
 
 async def accept_outbound(store: CollectionStore, new: OutboundRecord) -> OutboundRecord:

@@ -35,6 +35,15 @@ HOME_WATCHED = "The agent is still working on it"
 
 HOME_USAGE_TITLE, HOME_USAGE = "Used today", "{} of {}"
 
+# -- schedules -----------------------------------------------------------------------------------------------
+
+HOME_SCHEDULES_TITLE = "What I do by the clock"
+HOME_SCHEDULE_NEXT = "next "
+HOME_SCHEDULE_STOPPED = "stopped"
+HOME_SCHEDULE_STOP_LABEL, HOME_SCHEDULE_GO_ON_LABEL = "Stop", "Go on"
+HOME_SCHEDULE_RUN_LABEL = "Run now"
+HOME_SCHEDULE_FORMAT = "{date_short_pretty} {time}"
+
 # -- for operators -------------------------------------------------------------------------------------------
 
 SETTINGS_TITLE = "Settings of channels"

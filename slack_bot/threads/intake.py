@@ -229,6 +229,8 @@ class Intake:
         question, attempt = turn.question, turn.question.attempt + 1
         task_id = question.task_id if question.handle else None  # it answers that task's form
         text = turn.reworded or question.text
+        # who presses waits for the answer, in a thread that is there
+        question = replace(question, thread=question.thread_in_slack, headline="", root="", is_addressed=True)
         again = replace(question, text=text, attempt=attempt, context_id=None, task_id=task_id)
         again = replace(again, is_addressed=True)  # this person waits for an answer
         return None if await self.accept(again, turn.agent, turn.agent_reason) else ALREADY_ASKED_AGAIN

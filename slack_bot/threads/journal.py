@@ -421,6 +421,10 @@ class TurnJournal:
         """What is in the thread besides the text, before more of it is shown."""
         await self._become(replace(self.record, extras=extras))
 
+    async def thread_begun(self, root: str) -> None:
+        """The thread of the question begins with the message `root`."""
+        await self._become(replace(self.record, question=replace(self.question, root=root)))
+
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""
         await self._become(replace(self.record, stopped_by=user))

@@ -1,5 +1,7 @@
 """Which agent a thread belongs to. Its first question decides that, for good and for all replicas."""
 
+from dataclasses import replace
+
 from ..agents.agents import Agents
 from ..clock import Clock
 from ..store.collection import CollectionStore
@@ -45,6 +47,20 @@ class ThreadAgents:
         name = await self.of(thread) or self._agents.default_name
         key, owner = self._agents.key_of(name), self._agents.owner_of(name, user)
         await save_conversation(self._store, key, thread, agent_context, self._clock.wall(), owner)
+
+    async def begin_context(self, thread: ThreadKey, user: str, context_id: str) -> None:
+        """Questions of `user` in the thread go on in this conversation with its agent, unless they have one.
+
+        Raises StoreError.
+        """
+        known = await self.context_of(thread, user)
+        if known.context_id is None:
+            await self.save_context(thread, user, replace(known, context_id=context_id))
+
+    async def move(self, old: ThreadKey, new: ThreadKey, user: str) -> None:
+        """What is known of the thread `old` counts for `new`. Raises StoreError."""
+        await self.pin(new, await self.of(old))
+        await self.save_context(new, user, await self.context_of(old, user))
 
     async def pin(self, thread: ThreadKey, agent_name: str | None) -> str:
         """The thread's agent from now on: `agent_name`, or the default one, unless it has one already.

@@ -54,6 +54,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_config(add)
     _add_manifest(add)
     _add_keys(add)
+    _add_schedules(add)
     _add_doctor(add)
 
 
@@ -272,6 +273,15 @@ def _add_keys(add: AddVerb) -> None:
     add("keys", _keys, about, "slack-bot keys > jwks.json")
 
 
+def _add_schedules(add: AddVerb) -> None:
+    about = "show what the bot asks by the clock and when it does next, or do one of it now"
+    verb = add("schedules", _schedules, about, "slack-bot schedules run report")
+    whats = verb.add_subparsers(title="what", metavar="WHAT", dest="what")
+    about = "do it once now, beside its times; a bot that runs or starts does it"
+    run = whats.add_parser("run", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    run.add_argument("schedule", metavar="NAME", help="as below [schedules.NAME] in the file")
+
+
 def _add_doctor(add: AddVerb) -> None:
     about = "look for what is wrong with the set-up, and say what to do about it"
     verb = add("doctor", _doctor, about, "slack-bot doctor --probe U0123456789")
@@ -330,6 +340,12 @@ def _manifest(args: argparse.Namespace) -> int:
 
 def _keys(args: argparse.Namespace) -> int:
     from .keys import main
+
+    return main(args)
+
+
+def _schedules(args: argparse.Namespace) -> int:
+    from .schedules import main
 
     return main(args)
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 class TurnButton(StrEnum):
     """action_ids. The value is the key of the turn; of FEEDBACK `positive|` or `negative|` and the key; of
-    CHOOSE_AGENT the name of the agent, `|` and the key of the question.
+    CHOOSE_AGENT the name of the agent, `|` and the key of the question; of SCHEDULE_... the schedule's name.
     """
 
     FEEDBACK = "feedback"
@@ -18,6 +18,9 @@ class TurnButton(StrEnum):
     CHOOSE_AGENT = "choose_agent"
     ANOTHER_AGENT = "another_agent"
     SETTINGS_OF = "settings_of"
+    SCHEDULE_STOP = "schedule_stop"
+    SCHEDULE_GO_ON = "schedule_go_on"
+    SCHEDULE_RUN = "schedule_run"
 
 
 FEEDBACK_MODAL = "feedback_why"

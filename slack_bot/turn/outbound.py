@@ -1,6 +1,9 @@
 """What the bot says without a question from Slack, and how far that has come."""
 
+import zlib
 from dataclasses import dataclass, replace
+
+from .record import Question, QuestionOrigin, ThreadKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -8,6 +11,12 @@ class OutboundMessage:
     """What is to be said, and where: in `channel`, or to `user` directly. `thread_ts`: in that thread.
 
     `is_question`: `text` is for the agent, and its answer is shown. All is Markdown as an operator typed it.
+
+    `origin`: what made the bot speak. `agent`: the name of the one that is asked, and that goes on in the
+    thread; "": the channel's. `context_id`: of the conversation with it that goes on there. Not
+    `is_addressed`: the agent may have nothing to say, and then nothing is posted. `series`: all messages of
+    one series go into one thread. `quoted`: what the question is about, which goes to the agent as quoted
+    data, said by `quoted_by`. `is_broadcast`: a text in a thread is shown in the channel, too.
     """
 
     text: str
@@ -16,6 +25,19 @@ class OutboundMessage:
     thread_ts: str = ""
     headline: str = ""
     is_question: bool = False
+    origin: QuestionOrigin = QuestionOrigin.REQUEST
+    agent: str = ""
+    context_id: str = ""
+    is_addressed: bool = True
+    series: str = ""
+    quoted: str = ""
+    quoted_by: str = ""
+    is_broadcast: bool = False
+
+    @property
+    def may_be_silent(self) -> bool:
+        """Nothing of it is posted before there is an answer."""
+        return self.is_question and not self.is_addressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +63,29 @@ class OutboundRecord:
         """For an operator."""
         if self.ended_at is None:
             return "waiting"
-        return "sent" if self.error is None else "failed"
+        if self.error is not None:
+            return "failed"
+        return "silent" if self.message.may_be_silent and not self.posted else "sent"
+
+    def question(self, team: str, channel: str, thread_ts: str, ts: str, headline: str = "") -> Question:
+        """What the agent is asked. `headline`: its thread begins with this line once there is an answer."""
+        message = self.message
+        return Question(
+            ThreadKey(team, channel, thread_ts),
+            ts,
+            message.user,
+            team,
+            message.text,
+            asker_is_bot=True,
+            origin=message.origin,
+            is_addressed=message.is_addressed,
+            headline=headline,
+        )
+
+    @property
+    def place_holder(self) -> str:
+        """In place of the `ts` of a message that is not posted yet: the same in each process."""
+        return f"{int(self.accepted_at)}.{zlib.crc32(self.key.encode()) % 1_000_000:06d}"
 
 
 def accepted(known: OutboundRecord | None, new: OutboundRecord) -> OutboundRecord:

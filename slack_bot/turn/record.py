@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from .files import SlackFile
@@ -95,6 +95,9 @@ class Question:
     nothing to say may be silent. `quoted`: the key of the messages that it is about (`store.quoted`); they go
     along whatever the channel's `context` says. `variant`: differs from other questions about the message
     `ts`.
+
+    `headline`: its thread does not exist yet, `thread.ts` is in its place. It begins with this line as
+    soon as there is something to show; `root` is the `ts` of that line then.
     """
 
     thread: ThreadKey
@@ -119,6 +122,18 @@ class Question:
     is_addressed: bool = True
     quoted: str = ""
     variant: str = ""
+    headline: str = ""
+    root: str = ""
+
+    @property
+    def shown_in(self) -> str:
+        """The `ts` of the thread in Slack; "": it has not begun."""
+        return self.root if self.headline else self.thread.ts
+
+    @property
+    def thread_in_slack(self) -> ThreadKey:
+        """The thread in which people read the answer."""
+        return replace(self.thread, ts=self.root) if self.root else self.thread
 
     @property
     def cause(self) -> str:
@@ -164,8 +179,8 @@ class Question:
 
     def permalink(self, workspace: str) -> str:
         """Its address in Slack. `workspace`: that of the workspace, such as `https://acme.slack.com/`."""
-        thread = self.thread
-        link = f"{workspace.rstrip('/')}/archives/{thread.channel}/p{self.ts.replace('.', '')}"
+        thread, ts = self.thread, self.root or self.ts
+        link = f"{workspace.rstrip('/')}/archives/{thread.channel}/p{ts.replace('.', '')}"
         return link if self.ts == thread.ts else f"{link}?thread_ts={thread.ts}&cid={thread.channel}"
 
     @property

@@ -734,6 +734,7 @@ class AdminContract(PersonalDataContract):
             "turns: sent": (1, 11.0, 11.0),
             "outbound: failed": (1, 64.0, 64.0),
             "outbound: sent": (22, 42.0, 63.0),
+            "outbound_series": (0, None, None),
             "outbound: waiting": (2, 40.0, 41.0),
         }
         others = ("conversations", "feedback", "events")

@@ -44,14 +44,14 @@ class HomeListeners:
 
     async def _choose(self, press: Press) -> bool:
         await self._threads.routing.choose_direct(press.user, press.bot.ours.team or press.team, press.value)
-        await self._show(press.user, press.bot)
+        await self.show(press.user, press.bot)
         return True
 
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """Bolt's listener for visits of the Home tab and the messages with the bot (facts: Slack 9)."""
         visit = read_visit(body)
         if visit.is_home:
-            await self._show(visit.user, identity_of(context.authorize_result))
+            await self.show(visit.user, identity_of(context.authorize_result))
         elif visit.channel:
             await self._home.suggest(visit.channel, visit.thread_ts)
 
@@ -63,10 +63,11 @@ class HomeListeners:
     async def _stop(self, press: Press) -> bool:
         if press.turn:
             await self._threads.registry.stop_turn(press.turn, press.user)
-            await self._show(press.user, press.bot)
+            await self.show(press.user, press.bot)
         return True
 
-    async def _show(self, user: str, me: BotIdentity) -> None:
+    async def show(self, user: str, me: BotIdentity) -> None:
+        """Write the tab of a person. What fails is logged."""
         try:
             await self._home.show(user, me.ours.team, me.url or "https://slack.com")
         except BotError as error:
@@ -85,6 +86,7 @@ def start(bot: BotParts) -> FeatureWork:
         bot.home_sections,
     )
     listeners = HomeListeners(home, bot.threads)
+    bot.home_writers.append(listeners.show)
     return FeatureWork(tuple(listeners.buttons()), listeners.register)
 
 

@@ -1,8 +1,12 @@
-"""Posts the messages that `slack-bot say` left in the store, and lets the agent answer there.
+"""Posts the messages that `slack-bot say` and others left in the store, and lets the agent answer there.
 
 Each post carries the key of its message, so a process that goes on after another one looks for the post
 first. The agent's answer is an ordinary turn, whose question is the first of these posts. From there on, the
 turn's own record keeps the answer whole and single.
+
+A question whose agent may be silent has no post at first: its turn posts the first message of the thread as
+soon as there is something to show (`Question.headline`). What is known of the conversation is moved to that
+thread at the end of the turn.
 """
 
 import asyncio
@@ -17,17 +21,31 @@ from ...clock import Clock
 from ...errors import ADD_SCOPE, BotError, SlackError, StoreError
 from ...inbound.authorizer import Authorize
 from ...settings.load import Settings
-from ...slack.blocks import fallback
+from ...slack import blocks
 from ...slack.faults import CallFailed
 from ...slack.methods import Priority
 from ...slack.reconcile import SKEW
 from ...slack.surfaces import PostSurface
-from ...store.collection import CollectionStore
-from ...store.outbound import OUTBOUND, outbound, save_outbound, unfinished_outbound
+from ...store.contracts import Store
+from ...store.outbound import (
+    OUTBOUND,
+    SERIES,
+    end_series,
+    keep_series,
+    outbound,
+    save_outbound,
+    thread_of_series,
+    unfinished_outbound,
+)
+from ...store.quoted import QuotedMessages, keep_quoted
 from ...text.fit import MessageLimits
 from ...text.ledger import split_into_segments
+from ...threads.thread_agents import ThreadAgents
 from ...threads.threads import Threads
 from ...turn.outbound import OutboundMessage, OutboundRecord
+from ...turn.people import PersonKind
+from ...turn.progress import Stage
+from ...turn.quotes import ThreadMessage
 from ...turn.record import Question, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
 
@@ -36,6 +54,8 @@ _log = logging.getLogger(__name__)
 _AGAIN = 30.0  # seconds until what the store or the sign-in kept from being delivered is tried again
 _KIND = "outbound"
 _CHECK_USER = "check the id (U...), which Slack shows in the person's profile"
+_THREAD_GONE = ("thread_not_found", "invalid_thread_ts")
+_OVER = (Stage.ENDED, Stage.WATCHED)
 _REMEDIES = {
     "channel_not_found": "check the id (C...), and if the channel is private, invite the bot there",
     "not_in_channel": "invite the bot there with /invite",
@@ -45,7 +65,7 @@ _REMEDIES = {
     "user_not_visible": _CHECK_USER,
     "user_disabled": "this person's account is deactivated; name another one",
     "cannot_dm_bot": "this is a bot or the app itself; name a person",
-    **dict.fromkeys(("thread_not_found", "invalid_thread_ts"), "check the link; the thread may be deleted"),
+    **dict.fromkeys(_THREAD_GONE, "check the link; the thread may be deleted"),
     "msg_too_long": "make the headline shorter",
 }
 
@@ -55,13 +75,15 @@ class OutboundSender:
 
     def __init__(
         self,
-        store: CollectionStore,
+        store: Store,
         threads: Threads,
+        thread_agents: ThreadAgents,
         authorize: Authorize,
         settings: Settings,
         clock: Clock,
     ) -> None:
         self._store, self._threads, self._authorize = store, threads, authorize
+        self._thread_agents = thread_agents
         self._settings, self._clock = settings, clock
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -121,27 +143,99 @@ class OutboundSender:
             del self._running[key]
 
     async def _deliver(self, record: OutboundRecord, me: AuthorizeResult) -> OutboundRecord:
-        message, team, is_again = record.message, me.team_id or "", record.is_begun
+        team, is_again = me.team_id or "", record.is_begun
         if not is_again:
-            record = replace(record, is_begun=True)
-            await save_outbound(self._store, record)
-        channel = message.channel or await self._open(record, team)
-        texts = _texts(message, self._settings)
+            record = await self._begin(record)
+        channel = record.message.channel or await self._open(record, team)
+        if record.message.may_be_silent:
+            return await self._ask_first(record, me, channel)
+        try:
+            record = await self._post_all(record, team, channel, is_again=is_again)
+        except SlackError as error:
+            if not (record.message.series and record.message.thread_ts and error.error in _THREAD_GONE):
+                raise
+            await end_series(self._store, record.message.series)
+            record = replace(record, message=replace(record.message, thread_ts=""))
+            record = await self._post_all(record, team, channel, is_again=is_again)
+        message, first = record.message, record.posted[0]
+        question = record.question(team, channel, message.thread_ts or first, first)
+        if message.series:
+            await keep_series(self._store, message.series, question.thread, self._clock.wall())
+        if message.is_question:
+            record = await self._ask(record, question)
+        else:
+            await self._choose(message, question.thread)
+        # without the workspace's address the place
+        return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
+
+    async def _begin(self, record: OutboundRecord) -> OutboundRecord:
+        """Nothing of it is in Slack yet. From now on its thread is certain."""
+        message = record.message
+        thread = await thread_of_series(self._store, message.series) if message.series else None
+        if thread is not None:
+            message = replace(message, channel=thread.channel, thread_ts=thread.ts)
+        record = replace(record, message=message, is_begun=True)
+        await save_outbound(self._store, record)
+        return record
+
+    async def _post_all(
+        self, record: OutboundRecord, team: str, channel: str, *, is_again: bool
+    ) -> OutboundRecord:
+        texts = _texts(record.message, self._settings)
         for number in range(len(record.posted), len(texts)):
-            thread = ThreadKey(team, channel, message.thread_ts or "".join(record.posted[:1]))
+            thread = ThreadKey(team, channel, record.message.thread_ts or "".join(record.posted[:1]))
             ts = await self._post(record, thread, texts[number], is_again=is_again)
             record, is_again = replace(record, posted=(*record.posted, ts)), False
             await save_outbound(self._store, record)
-        first = record.posted[0]
-        thread = ThreadKey(team, channel, message.thread_ts or first)
-        question = Question(thread, first, message.user, team, message.text, asker_is_bot=True)
-        if message.is_question:
-            record = replace(record, turn=question.key)
-            await save_outbound(self._store, record)
-            route = await self._threads.routing.route(question, is_mention=False)
-            await self._threads.intake.accept(question, route.agent)  # an operator may ask each of them
-        # without the workspace's address the place
-        return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
+        return record
+
+    async def _ask(self, record: OutboundRecord, question: Question) -> OutboundRecord:
+        """Let the agent answer, in a turn of its own."""
+        message = record.message
+        if message.quoted:
+            question = replace(question, quoted=question.key)
+            about = ThreadMessage(
+                question.ts, message.quoted_by, PersonKind.BOT, message.quoted, name=message.quoted_by
+            )
+            quoted = QuotedMessages(question.thread, (about,), message.user, record.accepted_at)
+            await keep_quoted(self._store, question.key, quoted)
+        record = replace(record, turn=question.key)
+        await save_outbound(self._store, record)
+        await self._choose(message, question.thread)
+        route = await self._threads.routing.route(question, is_mention=False)
+        # an operator may ask each of them
+        await self._threads.intake.accept(question, message.agent or route.agent)
+        return record
+
+    async def _choose(self, message: OutboundMessage, thread: ThreadKey) -> None:
+        """People who answer there go on with this agent, and in this conversation with it."""
+        if message.agent:
+            await self._thread_agents.pin(thread, message.agent)
+        if message.context_id:
+            await self._thread_agents.begin_context(thread, message.user, message.context_id)
+
+    async def _ask_first(self, record: OutboundRecord, me: AuthorizeResult, channel: str) -> OutboundRecord:
+        """The agent may be silent: what is posted begins with its answer."""
+        message, team = record.message, me.team_id or ""
+        ts = record.place_holder
+        headline = "" if message.thread_ts else _texts(message, self._settings)[0]
+        question = record.question(team, channel, message.thread_ts or ts, ts, headline)
+        if record.turn is None or await self._store.turn(question.key) is None:
+            record = await self._ask(record, question)
+        turn = await self._store.turn(question.key)
+        while turn is not None and turn.stage not in _OVER:
+            await asyncio.sleep(self._settings.store.outbound_interval)
+            turn = await self._store.turn(question.key)
+        first = "" if turn is None else turn.question.root or next((each.ts for each in turn.messages), "")
+        if turn is None or not first:
+            return record
+        if turn.question.root:
+            thread = turn.question.thread_in_slack
+            await self._thread_agents.move(question.thread, thread, question.user)
+            if message.series:
+                await keep_series(self._store, message.series, thread, self._clock.wall())
+        link = turn.question.permalink(me.url) if me.url else f"{channel}:{first}"
+        return replace(record, posted=(first,), link=link)
 
     async def _open(self, record: OutboundRecord, team: str) -> str:
         user = record.message.user
@@ -154,7 +248,10 @@ class OutboundSender:
     async def _post(self, record: OutboundRecord, thread: ThreadKey, text: str, *, is_again: bool) -> str:
         writer = self._threads.notices.writer(_origin(record, thread), priority=Priority.BACKGROUND)
         posts = PostSurface(writer.calls, len(record.posted), record.accepted_at - SKEW)
-        post = posts.post(text, (), (), _KIND, persist=True, is_again=is_again)
+        forms = blocks.forms(text, (), ())
+        if record.message.is_broadcast and record.message.thread_ts:
+            forms = [(form, {**body, "reply_broadcast": True}) for form, body in forms]
+        post = posts.post_forms(forms, _KIND, persist=True, is_again=is_again)
         result = await writer.carry_out(post)
         if isinstance(result, CallFailed):
             raise _refused(result, thread.channel)
@@ -169,7 +266,7 @@ def _origin(record: OutboundRecord, thread: ThreadKey) -> Question:
 def _texts(message: OutboundMessage, settings: Settings) -> list[str]:
     """The texts of the posts. All but the first are replies to it; the agent's answer comes below."""
     if message.is_question:
-        return [message.headline or fallback(message.text)]
+        return [message.headline or blocks.fallback(message.text)]
     most = settings.stream.max_call_chars
     size = min(settings.stream.rotate_bytes, most)
     limits = MessageLimits(rotate_after=math.inf, rotate_bytes=size, max_call_chars=most)
@@ -189,8 +286,15 @@ def _refused(failure: CallFailed, target: str) -> SlackError:
 def start(bot: BotParts) -> FeatureWork:
     """Post the messages that `slack-bot say` and others left in the store."""
     common = bot.common
-    sender = OutboundSender(common.store, bot.threads, bot.authorize, common.settings, common.clock)
+    sender = OutboundSender(
+        store=common.store,
+        threads=bot.threads,
+        thread_agents=common.thread_agents,
+        authorize=bot.authorize,
+        settings=common.settings,
+        clock=common.clock,
+    )
     return FeatureWork(run=sender.run)
 
 
-FEATURE = Feature("outbound", start, collections=(OUTBOUND,))
+FEATURE = Feature("outbound", start, collections=(OUTBOUND, SERIES))

@@ -1,0 +1,1 @@
+"""What the bot asks its agent by the clock."""

@@ -1,0 +1,91 @@
+"""Schedules: `[schedules.NAME]` of the file. They run, and the Home tab lists them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from ...errors import BotError
+from ...inbound.access import Operators
+from ...inbound.buttons import Afterwards, Button, PressReply
+from ...inbound.read import Press
+from ...settings.config_file import read_schedules
+from ...slack.blocks import Block
+from ...slack.people import People
+from ...turn.buttons import TurnButton
+from ..feature import BotParts, Feature, FeatureWork, HomeWriter, SettingsCheck
+from .check import check
+from .records import SCHEDULES, ScheduleStatus
+from .timer import ScheduleTimer
+from .view import schedules_section
+
+_log = logging.getLogger(__name__)
+_FAILURE = "a schedule was not changed: %s"
+
+
+class SchedulesOnHome:
+    """What people see of the schedules, and what operators do with them. `home_writers`: of `BotParts`."""
+
+    def __init__(
+        self,
+        timer: ScheduleTimer,
+        operators: Operators,
+        people: People,
+        home_writers: Sequence[HomeWriter],
+    ) -> None:
+        self._timer, self._operators = timer, operators
+        self._people, self._home_writers = people, home_writers
+
+    async def section(self, user: str, _team: str) -> Sequence[Block]:
+        """Operators see all schedules, others those that write to them or into a public channel."""
+        is_operator = await self._operators.has(user)
+        shown = [
+            each
+            for each in await self._timer.statuses()
+            if is_operator or await self._may_see(each, user)
+        ]
+        return schedules_section(shown, can_change=is_operator)
+
+    async def _may_see(self, shown: ScheduleStatus, user: str) -> bool:
+        if shown.schedule.channel is None:
+            return shown.schedule.user == user
+        channel = await self._people.channel(shown.schedule.channel)
+        return channel is not None and channel.get("is_channel") is True and channel.get("is_private") is False
+
+    def buttons(self) -> Iterator[Button]:
+        for name in (TurnButton.SCHEDULE_STOP, TurnButton.SCHEDULE_GO_ON, TurnButton.SCHEDULE_RUN):
+            yield Button(name, self.press, failure=_FAILURE, is_own=True)
+
+    async def press(self, press: Press) -> PressReply:
+        """Carry out what an operator wants. A press of another person changes nothing."""
+        return PressReply(afterwards=Afterwards(partial(self._change, press), failure=_FAILURE))
+
+    async def _change(self, press: Press) -> bool:
+        name, user = press.value, press.user
+        if not await self._operators.has(user):
+            raise BotError(f"{user} is not among SLACK_BOT_SLACK__OPERATORS, and may change no schedule")
+        if press.name == TurnButton.SCHEDULE_STOP:
+            await self._timer.pause(name, user)
+        elif press.name == TurnButton.SCHEDULE_GO_ON:
+            await self._timer.resume(name, user)
+        else:
+            await self._timer.run_now(name)
+        for write in self._home_writers:
+            await write(user, press.bot)
+        return True
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Run the schedules and show them, if there are any. Raises SettingsError."""
+    common = bot.common
+    schedules = read_schedules(common.settings)
+    if not schedules:
+        return FeatureWork()
+    timer = ScheduleTimer(schedules, common.store, common.clock)
+    on_home = SchedulesOnHome(timer, bot.operators, common.people, bot.home_writers)
+    bot.home_sections.append(on_home.section)
+    return FeatureWork(tuple(on_home.buttons()), run=timer.run)
+
+
+FEATURE = Feature("schedules", start, check=SettingsCheck(check, ()), collections=(SCHEDULES,))

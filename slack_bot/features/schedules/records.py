@@ -1,0 +1,121 @@
+"""What is kept of schedules, and what a schedule does when its time has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...settings.schedules import ScheduleEntry
+from ...store.collection import Collection
+from ...turn.outbound import OutboundMessage
+from ...turn.record import QuestionOrigin
+
+ON_TIME = 60.0
+"""Seconds after which a run was missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleState:
+    """How far a schedule has come. Times are seconds since 1970.
+
+    `rule`: its times and zone as they were then. `since`: all runs up to then were begun or left out.
+    `last`: the key of the last run that was begun. `paused_by`: who stopped it; "" if it runs.
+    """
+
+    rule: str
+    since: float
+    last: str = ""
+    paused_by: str = ""
+
+
+SCHEDULES = Collection("schedules", ScheduleState)
+"""By the name of the schedule. One that is stopped stays so."""
+
+
+def rule_of(schedule: ScheduleEntry) -> str:
+    """The times of a schedule, in words that change with them."""
+    return f"{schedule.cron} {schedule.tz}"
+
+
+def run_key(name: str, due: float) -> str:
+    """The key of the message of one run: the same in each process."""
+    return f"sched:{name}:{int(due)}"
+
+
+def message_of(name: str, schedule: ScheduleEntry) -> OutboundMessage:
+    """What one run says."""
+    return OutboundMessage(
+        schedule.ask,
+        channel=schedule.channel or "",
+        user=schedule.user or "",
+        headline=schedule.headline,
+        is_question=True,
+        origin=QuestionOrigin.SCHEDULE,
+        agent=schedule.agent or "",
+        is_addressed=not schedule.skip_if_silent,
+        series=f"sched:{name}" if schedule.thread == "one" else "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleStatus:
+    """One schedule, for people. `next_at`: seconds since 1970."""
+
+    name: str
+    schedule: ScheduleEntry
+    next_at: float
+    paused_by: str = ""
+
+
+def statuses(
+    schedules: Mapping[str, ScheduleEntry], states: Mapping[str, ScheduleState], now: float
+) -> list[ScheduleStatus]:
+    """All schedules, the next first, and those that are stopped last."""
+    unsorted = [
+        ScheduleStatus(
+            name, schedule, schedule.rule.next_after(now), states[name].paused_by if name in states else ""
+        )
+        for name, schedule in schedules.items()
+    ]
+    return sorted(unsorted, key=lambda each: (bool(each.paused_by), each.next_at))
+
+
+@dataclass(frozen=True, slots=True)
+class DueRun:
+    """A run whose time has come. `was_missed`: no bot ran then."""
+
+    key: str
+    at: float
+    was_missed: bool
+
+
+def due_run(name: str, schedule: ScheduleEntry, state: ScheduleState, now: float) -> DueRun | None:
+    """The run that is due now, the last one where there are several; None: none is."""
+    if state.paused_by or (due := schedule.rule.latest(state.since, now)) is None:
+        return None
+    return DueRun(run_key(name, due), due, now - due > ON_TIME)
+
+
+def seen(state: ScheduleState | None, schedule: ScheduleEntry, now: float) -> ScheduleState:
+    """The state at the start of a bot. What is new, or has new times, has missed nothing."""
+    rule = rule_of(schedule)
+    if state is None:
+        return ScheduleState(rule, now)
+    return state if state.rule == rule else replace(state, rule=rule, since=now)
+
+
+def passed(state: ScheduleState | None, at: float, begun: str = "") -> ScheduleState | None:
+    """The runs up to `at` were begun or left out. `begun`: the key of the run that was begun."""
+    if state is None or at <= state.since:
+        return None
+    return replace(state, since=at, last=begun or state.last)
+
+
+def paused(state: ScheduleState | None, by: str) -> ScheduleState | None:
+    """`by` stopped it."""
+    return None if state is None or state.paused_by else replace(state, paused_by=by)
+
+
+def resumed(state: ScheduleState | None, now: float) -> ScheduleState | None:
+    """It goes on. What was due meanwhile is left out."""
+    return None if state is None or not state.paused_by else replace(state, paused_by="", since=now)

@@ -1,0 +1,100 @@
+"""Settings of schedules: `[schedules.NAME]` of the file that `SLACK_BOT_CONFIG` names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from .agents import AgentTable
+from .cron import CronRule, zone_of
+from .names import nearest
+from .places import Channel, Headline, Person
+from .section import SettingsSection
+from .tables import named_entries
+
+TABLE = "schedules"
+
+
+def _cron(value: str) -> str:
+    CronRule(value)
+    return value
+
+
+def _zone(value: str) -> str:
+    zone_of(value)
+    return value
+
+
+def _words(value: str) -> str:
+    if not value.strip():
+        raise ValueError("should be the question to the agent")
+    return value.strip()
+
+
+class ScheduleEntry(SettingsSection):
+    """A question that the bot asks an agent by the clock, and whose answer it posts."""
+
+    cron: Annotated[str, AfterValidator(_cron)]
+    """Five fields of cron: minute, hour, day of the month, month, day of the week."""
+    tz: Annotated[str, AfterValidator(_zone)] = "UTC"
+    """Time zone of these, as Europe/Berlin."""
+    channel: Channel = None
+    """Id of the channel into which the answer is posted."""
+    user: Person = None
+    """Id of the person who gets it directly."""
+    ask: Annotated[str, Field(max_length=10_000), AfterValidator(_words)]
+    """The question to the agent."""
+    headline: Headline = ""
+    """Line above the answer. Empty: the question."""
+    agent: str | None = None
+    """Name of the agent. Unset: that of the channel."""
+    thread: Literal["new", "one"] = "new"
+    """Whether each run begins a thread and a conversation with the agent, or all are in one."""
+    skip_if_silent: bool = False
+    """Whether the agent may have nothing to say: then nothing is posted, and the line above neither."""
+    if_running: Literal["skip", "queue"] = "skip"
+    """What happens to a run that is due while the one before still runs."""
+    missed: Literal["once", "drop"] = "once"
+    """What happens to runs that were due while no bot ran: the last of them is made up for, or none is."""
+
+    @model_validator(mode="after")
+    def _has_place(self) -> Self:
+        if (self.channel is None) == (self.user is None):
+            raise ValueError("set either channel or user, which is where the answer goes")
+        return self
+
+    @cached_property
+    def rule(self) -> CronRule:
+        """When it runs."""
+        return CronRule(self.cron, self.tz)
+
+    @property
+    def title(self) -> str:
+        """What people read of it."""
+        return self.headline or self.ask
+
+
+def schedules_in(
+    file: Mapping[str, Any], agents: AgentTable, problems: list[str]
+) -> dict[str, ScheduleEntry]:
+    """The schedules of the parsed file. Adds one line for each that is wrong to `problems`."""
+    entries = dict(named_entries(TABLE, ScheduleEntry, file.get(TABLE, {}), problems))
+    for name, entry in entries.items():
+        problems += agent_problems(f"{TABLE}.{name}", entry.agent, agents, "a schedule")
+    return entries
+
+
+def agent_problems(where: str, agent: str | None, agents: AgentTable, who: str) -> list[str]:
+    """Why `agent` cannot be asked where no person asks. `who` asks it."""
+    if agent is None:
+        return []
+    if agent not in agents.entries:
+        guess = nearest(agent, agents.entries)
+        end = f"did you mean {guess}?" if guess else f"the agents are {', '.join(agents.entries)}"
+        return [f"{where}.agent is {agent!r}, which is no agent; {end}"]
+    if agents.entries[agent].knows_people:
+        return [f"{where}.agent is {agent!r}, which acts with the rights of who asks: {who} is no person"]
+    return []
