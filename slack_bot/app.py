@@ -30,8 +30,8 @@ from .features.identity.published_keys import FEATURE as IDENTITY
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
 from .features.routing.feature import FEATURE as ROUTING
-from .features.settings_view.feature import FEATURE as SETTINGS_VIEW
 from .features.schedules.feature import FEATURE as SCHEDULES
+from .features.settings_view.feature import FEATURE as SETTINGS_VIEW
 from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
 from .features.usage.feature import FEATURE as USAGE
@@ -65,7 +65,6 @@ from .store.contracts import Store
 from .store.knowledge import KNOWLEDGE, Profiles
 from .store.stores import StoreOptions, check_store, open_store
 from .threads.ports import CommonParts, ThreadPorts
-from .threads.thread_agents import ThreadAgents
 from .threads.threads import Threads, new_common_parts
 
 if TYPE_CHECKING:
@@ -112,7 +111,6 @@ class App:
     web_client: AsyncWebClient
     authorize: Authorize
     policies: ChannelPolicies
-    thread_agents: ThreadAgents
     threads: Threads
     bolt: AsyncApp
     health: Health
@@ -199,9 +197,8 @@ async def build(
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         return App(
             settings=settings, clock=clock, store=store, agents=agents, web_client=web_client,
-            authorize=authorize, policies=common.policies, thread_agents=common.thread_agents,
-            threads=threads, bolt=bolt, health=health, backfill=backfill, features=features,
-            closers=stack.pop_all(),
+            authorize=authorize, policies=common.policies, threads=threads, bolt=bolt, health=health,
+            backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
 
 

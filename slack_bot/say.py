@@ -137,7 +137,6 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         sender = OutboundSender(
             store=app.store,
             threads=app.threads,
-            thread_agents=app.thread_agents,
             authorize=app.authorize,
             settings=settings,
             clock=app.clock,

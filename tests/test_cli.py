@@ -21,6 +21,7 @@ VERBS = [
     "play",
     "run",
     "say",
+    "schedules",
     "replay",
     "explain",
     "capture",

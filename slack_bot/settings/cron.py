@@ -1,4 +1,4 @@
-"""PURE. When a cron expression is due, in a time zone, on both sides of a change of the clocks.
+"""When a cron expression is due, in a time zone, on both sides of a change of the clocks.
 
 An expression that names hours runs once a day at these hours: at a change of the clocks, what falls into the
 hour that is left out runs right after it, and what falls into the hour that comes twice runs in the first

@@ -1,4 +1,4 @@
-"""PURE. Where the bot speaks without being asked: the ids of channels and people, and the line above it."""
+"""Where the bot speaks without being asked: the ids of channels and people, and the line above it."""
 
 from __future__ import annotations
 

@@ -23,20 +23,20 @@ def named_entries(
     if not isinstance(tables, dict):
         problems.append(f"{kind} should be tables: write [{kind}.NAME], and its settings below")
         return
-    for name, raw in tables.items():
+    for name, own in tables.items():
         where = f"{kind}.{name}"
         if not _NAME.match(name):
             problems.append(f"{where}: a name has small letters, digits, _ and -, and at most 32 of them")
-        elif not isinstance(raw, dict):
+        elif not isinstance(own, dict):
             problems.append(f"{where} should be a table: write [{where}], and its settings below")
-        elif lines := list(_unknown(where, model, raw)):
+        elif lines := list(_unknown(where, model, own)):
             problems += lines
-        elif (entry := _validated(where, model, raw, problems)) is not None:
+        elif (entry := _validated(where, model, own, problems)) is not None:
             yield name, entry
 
 
-def _unknown(where: str, model: type[SettingsSection], raw: Mapping[str, object]) -> Iterator[str]:
-    for leaf in raw:
+def _unknown(where: str, model: type[SettingsSection], own: Mapping[str, object]) -> Iterator[str]:
+    for leaf in own:
         if leaf not in model.model_fields:
             guess = nearest(leaf, model.model_fields)
             end = f"did you mean {guess}?" if guess else f"they are {', '.join(model.model_fields)}"
@@ -44,10 +44,10 @@ def _unknown(where: str, model: type[SettingsSection], raw: Mapping[str, object]
 
 
 def _validated(
-    where: str, model: type[_Entry], raw: Mapping[str, object], problems: list[str]
+    where: str, model: type[_Entry], own: Mapping[str, object], problems: list[str]
 ) -> _Entry | None:
     try:
-        return model.model_validate(raw)
+        return model.model_validate(own)
     except ValidationError as error:
         lines: dict[str, None] = {}
         for problem in error.errors(include_url=False):

@@ -62,8 +62,3 @@ async def quoted_messages(store: CollectionStore, key: str) -> tuple[ThreadMessa
     """What a question is about; empty if it was erased or has expired. Raises StoreError."""
     record = await store.get(QUOTED, (key,))
     return () if record is None else record.messages
-
-
-async def keep_quoted(store: CollectionStore, key: str, quoted: QuotedMessages) -> None:
-    """Keep what a question is about, once. Called before the question is accepted. Raises StoreError."""
-    await store.change(QUOTED, (key,), lambda kept: None if kept is not None else quoted, quoted.at)

@@ -79,7 +79,7 @@ class Threads:
         clock, observer = common.clock, common.observer
         turns, background = settings.turns, common.background
         leases, notices = common.leases, common.notices
-        self._ports = ports
+        self._ports, self.agents = ports, common.thread_agents
         self.follow = FollowedThreads(
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )

@@ -19,6 +19,8 @@ A tenth one raised the moves of a mention by two: words for the bot are asked fo
 a feature stood around it, and hid all else that routing does. An eleventh one raised a mention
 by a file: what a message is (a mention, a reply, a new message of a channel) is judged by a class
 of its own; and a bot is built with one feature more.
+A twelfth one raised a takeover: schedules are one feature more, and two collections more that a store looks
+through.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ SHAPE = {
     "attributes set from outside": 101,
     "splats into constructors": 19,
     "conditional callees": 1,
-    "assignments to three or more": 167,
+    "assignments to three or more": 166,
     "parameter names with five or more types": 29,
-    "modules over 500 lines": 3,
+    "modules over 500 lines": 4,  # `app`, which has the list of features
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
@@ -47,7 +49,7 @@ WALKS = {
     "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
     "press": {"files": 89, "rooms": 10, "moves between files": 269, "moves between rooms": 78, "climbs": 11},
     "takeover": {  # what Slack refused is one module for names and buttons
-        "files": 143, "rooms": 11, "moves between files": 2583, "moves between rooms": 444, "climbs": 91,
+        "files": 146, "rooms": 11, "moves between files": 2588, "moves between rooms": 448, "climbs": 91,
     },
 }  # fmt: skip
 

@@ -70,6 +70,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
     assert found.counts == (
         Count("events", 0),
         Count("quoted", 0),
+        Count("outbound_series", 0),
         Count("feedback", 0),
         Count("personal_agents", 0),
         Count("agent_choices", 0),
@@ -77,6 +78,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("sign_ins", 0),
         Count("signed_in", 0),
         Count("day_usage", 0),
+        Count("schedules", 0),
         Count("conversations", 1, 30.0, 30.0),
         Count("own_conversations", 0),
         Count("overheard", 0),

@@ -37,10 +37,9 @@ from ...store.outbound import (
     thread_of_series,
     unfinished_outbound,
 )
-from ...store.quoted import QuotedMessages, keep_quoted
+from ...store.quoted import keep_quoted
 from ...text.fit import MessageLimits
 from ...text.ledger import split_into_segments
-from ...threads.thread_agents import ThreadAgents
 from ...threads.threads import Threads
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.people import PersonKind
@@ -77,13 +76,11 @@ class OutboundSender:
         self,
         store: Store,
         threads: Threads,
-        thread_agents: ThreadAgents,
         authorize: Authorize,
         settings: Settings,
         clock: Clock,
     ) -> None:
         self._store, self._threads, self._authorize = store, threads, authorize
-        self._thread_agents = thread_agents
         self._settings, self._clock = settings, clock
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -197,8 +194,7 @@ class OutboundSender:
             about = ThreadMessage(
                 question.ts, message.quoted_by, PersonKind.BOT, message.quoted, name=message.quoted_by
             )
-            quoted = QuotedMessages(question.thread, (about,), message.user, record.accepted_at)
-            await keep_quoted(self._store, question.key, quoted)
+            await keep_quoted(self._store, question, (about,), record.accepted_at)
         record = replace(record, turn=question.key)
         await save_outbound(self._store, record)
         await self._choose(message, question.thread)
@@ -210,9 +206,9 @@ class OutboundSender:
     async def _choose(self, message: OutboundMessage, thread: ThreadKey) -> None:
         """People who answer there go on with this agent, and in this conversation with it."""
         if message.agent:
-            await self._thread_agents.pin(thread, message.agent)
+            await self._threads.agents.pin(thread, message.agent)
         if message.context_id:
-            await self._thread_agents.begin_context(thread, message.user, message.context_id)
+            await self._threads.agents.begin_context(thread, message.user, message.context_id)
 
     async def _ask_first(self, record: OutboundRecord, me: AuthorizeResult, channel: str) -> OutboundRecord:
         """The agent may be silent: what is posted begins with its answer."""
@@ -231,7 +227,7 @@ class OutboundSender:
             return record
         if turn.question.root:
             thread = turn.question.thread_in_slack
-            await self._thread_agents.move(question.thread, thread, question.user)
+            await self._threads.agents.move(question.thread, thread, question.user)
             if message.series:
                 await keep_series(self._store, message.series, thread, self._clock.wall())
         link = turn.question.permalink(me.url) if me.url else f"{channel}:{first}"
@@ -289,7 +285,6 @@ def start(bot: BotParts) -> FeatureWork:
     sender = OutboundSender(
         store=common.store,
         threads=bot.threads,
-        thread_agents=common.thread_agents,
         authorize=bot.authorize,
         settings=common.settings,
         clock=common.clock,

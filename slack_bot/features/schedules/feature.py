@@ -41,9 +41,7 @@ class SchedulesOnHome:
         """Operators see all schedules, others those that write to them or into a public channel."""
         is_operator = await self._operators.has(user)
         shown = [
-            each
-            for each in await self._timer.statuses()
-            if is_operator or await self._may_see(each, user)
+            each for each in await self._timer.statuses() if is_operator or await self._may_see(each, user)
         ]
         return schedules_section(shown, can_change=is_operator)
 
@@ -51,7 +49,9 @@ class SchedulesOnHome:
         if shown.schedule.channel is None:
             return shown.schedule.user == user
         channel = await self._people.channel(shown.schedule.channel)
-        return channel is not None and channel.get("is_channel") is True and channel.get("is_private") is False
+        return (
+            channel is not None and channel.get("is_channel") is True and channel.get("is_private") is False
+        )
 
     def buttons(self) -> Iterator[Button]:
         for name in (TurnButton.SCHEDULE_STOP, TurnButton.SCHEDULE_GO_ON, TurnButton.SCHEDULE_RUN):

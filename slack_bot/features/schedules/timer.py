@@ -72,7 +72,9 @@ class ScheduleTimer:
 
     async def _look(self, name: str, schedule: ScheduleEntry) -> None:
         now = self._clock.wall()
-        state = (await self._store.change(SCHEDULES, (name,), lambda kept: seen(kept, schedule, now), now)).after
+        state = (
+            await self._store.change(SCHEDULES, (name,), lambda kept: seen(kept, schedule, now), now)
+        ).after
         if state is None or (run := due_run(name, schedule, state, now)) is None:
             return
         begun = run.key

@@ -392,4 +392,5 @@ def plain(item: Any) -> str:
     if kind == "input":
         return " ".join(filter(None, map(plain, (item["label"], item.get("hint")))))
     named = [plain(item.get(name)) for name in ("text", "title", "fields", "elements")]
-    return "".join(named) or str(item.get("url") or item.get("user_id") or item.get("channel_id") or "")
+    others = (item.get(each) for each in ("url", "user_id", "channel_id", "fallback"))
+    return "".join(named) or str(next(filter(None, others), ""))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.errors import StoreAway
+from slack_bot.features.feature import FeatureWork
 from slack_bot.features.schedules.timer import ScheduleTimer
 from slack_bot.settings.config_file import read_schedules
 from slack_bot.store.collection import Change, Collection, Key, R, Revision
@@ -21,7 +22,6 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.threads.ports import ScheduleOrder
 from tests.examples import at_each_third
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -304,13 +304,12 @@ async def test_one_that_was_stopped_stays_so_and_goes_on_without_what_was_due_me
 ) -> None:
     async with clockwork(tmp_path, HOURLY, operators=["U1"]) as bot:
         await pass_time(bot, 1.0)
-        schedules = bot.app.threads.schedules
-        await schedules.change("news", ScheduleOrder.STOP, "U1")
+        timer = ScheduleTimer(read_schedules(bot.app.settings), bot.store, bot.app.clock)
+        await timer.pause("news", "U1")
         await pass_time(bot, 3 * HOUR)
         assert roots(bot) == []
-        (listed,) = await schedules.listed("U1")
-        assert listed.is_stopped
-        await schedules.change("news", ScheduleOrder.GO_ON, "U1")
+        assert [each.paused_by for each in await timer.statuses()] == ["U1"]
+        await timer.resume("news", "U1")
         await pass_time(bot, HOUR)
         assert len(roots(bot)) == 1
 
@@ -358,5 +357,4 @@ async def test_several_processes_run_it_once(tmp_path: Path) -> None:
 @on_virtual_time
 async def test_without_schedules_there_is_no_work_and_no_row(tmp_path: Path) -> None:
     async with clockwork(tmp_path, "[channel]\n") as bot:
-        assert bot.app.features["schedules"].run is None
-        assert await bot.app.threads.schedules.listed("U1") == ()
+        assert bot.app.features["schedules"] == FeatureWork()
