@@ -298,6 +298,10 @@ QUESTION_FILE_DELETED = "it was deleted"
 QUESTION_FILE_NOT_FOUND = "it was deleted, or the bot may not see it"
 QUESTION_FILE_UNWANTED = "it gets no files here"
 QUESTION_FILE_EMPTY = "it is empty"
+QUESTION_AUDIO_UNNAMED = (
+    "{} went to the agent, which does not say that it takes audio. If the answer misses what was said, write"
+    " it as text."
+)
 QUESTION_FILE_TOO_LARGE = "it is larger than {}"
 QUESTION_FILES_TOO_LARGE = "the files of a question may have {} together"
 SIZE_IN_MIB, SIZE_IN_BYTES = "{:g} MiB", "{:,} bytes"

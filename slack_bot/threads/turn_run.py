@@ -18,14 +18,14 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
-from ..settings.identity import Identity
 from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
 from ..store.knowledge import Profiles, workspace_name
-from ..text.words import BROKE, NOT_BEGUN, RESTARTING, TOO_LONG
+from ..text.words import BROKE, NOT_BEGUN, QUESTION_AUDIO_UNNAMED, RESTARTING, TOO_LONG
+from ..turn.files import GivenFile
 from ..turn.progress import Stage, TurnRecord
-from ..turn.quotes import Heard, Surroundings
+from ..turn.quotes import Heard, Surroundings, one_line
 from ..turn.record import Outcome, Question
 from .asker_rights import AskerRights
 from .background import TaskSet
@@ -95,25 +95,34 @@ class TurnParts:
 
 
 class LookAround:
-    """Finds what goes to the agent beside a question. `most`: so much it may learn of who asks."""
+    """Finds what goes to `agent` beside a question."""
 
-    def __init__(self, turn_parts: TurnParts, most: Identity) -> None:
+    def __init__(self, turn_parts: TurnParts, agent: Agent) -> None:
         self._context, self._files = turn_parts.context, turn_parts.files
-        self._most = most
+        self._agent = agent
         self._follow = turn_parts.follow
         self._notices, self._background = turn_parts.notices, turn_parts.background
 
     async def __call__(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
-        looking, reading = self._context.look_around(question, heard, self._most), self._files.read(question)
+        most = self._agent.settings.identity
+        looking, reading = self._context.look_around(question, heard, most), self._files.read(question)
         around, read = await asyncio.gather(looking, reading)
         around = replace(around, files=read.given, not_given=read.not_given)
         if around.is_alone:
             await self._follow.read_alone(question)
-        if around.not_given and question.is_addressed and (question.text or around.files):
-            saying = self._notices.post(question, "\n".join(around.not_given))
+        notes = [*around.not_given, *await self._audio_notes(read.given)]
+        if notes and question.is_addressed and (question.text or around.files):
+            saying = self._notices.post(question, "\n".join(notes))
             self._background.spawn(saying, question.key)
         return around
+
+    async def _audio_notes(self, files: Sequence[GivenFile]) -> list[str]:
+        """The agent gets audio in any case: many cards name less than their agent takes."""
+        audio = [one_line(each.name) for each in files if each.media_type.startswith("audio/")]
+        if not audio or await self._agent.takes_audio():
+            return []
+        return [QUESTION_AUDIO_UNNAMED.format(name) for name in audio]
 
 
 class QuestionGate:
@@ -332,7 +341,7 @@ class TurnRun:
         parts, writer, answer = self._parts, self._writer, self._writer.answer
         runner = self._runner = TurnRunner(
             journal, agent, writer, parts.settings, parts.clock, parts.observer, self._handle,
-            LookAround(parts, agent.settings.identity),
+            LookAround(parts, agent),
         )  # fmt: skip
         question = journal.question
         known = await parts.learned.of_workspace(question.thread.team)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.workspace import PersonFile
 from slack_bot.testing.tape.builders import answer, failure, on_wire
@@ -240,3 +241,42 @@ async def test_a_retry_brings_them_again() -> None:
         await bot.deliver()
         await bot.idle()
         assert [len(each.files) for each in bot.agent.questions] == [1, 1]
+
+
+CLIP = PersonFile("clip.m4a", b"\x00\x00\x00\x20ftypM4A " + bytes(64), "audio/mp4")
+
+
+class Listener(ScriptedAgent):
+    """An agent whose card names what it takes."""
+
+    def __init__(self, *modes: str) -> None:
+        super().__init__(answer("Hello."))
+        self.modes = list(modes)
+
+    def card(self, url: str) -> dict[str, Any]:
+        return {**super().card(url), "defaultInputModes": self.modes}
+
+
+@pytest.mark.parametrize(
+    ("modes", "is_told"),
+    [
+        (["text/plain"], True),
+        (["text/plain", "image/*"], True),
+        (["text/plain", "audio/mp4"], False),
+        (["*/*"], False),
+        (["text/plain", "application/octet-stream"], False),
+        ([], False),
+    ],
+)
+@on_virtual_time
+async def test_one_line_says_that_an_agent_names_no_audio_and_it_gets_it_all_the_same(
+    modes: list[str], is_told: bool
+) -> None:
+    agent = Listener(*modes)
+    through = lambda _: ScriptedTransport(agent)  # noqa: E731
+    async with run_bot(through=through) as bot:
+        root = await ask(bot, "what do I say?", CLIP)
+        assert [kind for _, kind, _ in agent.questions[0].files] == ["audio/mp4"]
+        told = [text for text in bot.read(root) if "does not say that it takes audio" in text]
+        assert len(told) == is_told
+        assert "Hello." in bot.read(root)

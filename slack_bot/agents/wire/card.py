@@ -55,7 +55,7 @@ class AgentCard:
     - `interfaces`: the addresses that can be used, the best one first.
     - `streaming`: None if the card does not say.
     - `push`: the agent can post news of a task to an address.
-    - `takes_json`: the agent reads data parts by default.
+    - `takes_json`: the agent reads data parts by default. `takes_audio`: it does not say that it takes none.
     - `extensions`: those in the card that this bot speaks.
     - `has_extended`: clients with a login get a longer card.
     - `auth`: alternative logins. The schemes of one alternative are needed together: bearer, basic, oauth2,
@@ -76,6 +76,7 @@ class AgentCard:
     introduction: Introduction = field(default_factory=Introduction)
     has_extended: bool = False
     takes_json: bool = False
+    takes_audio: bool = True
     extensions: tuple[str, ...] = ()
     security: tuple[str, ...] = ()
     sign_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -238,11 +239,18 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         has_extended=capabilities.get("extendedAgentCard") is True
         or card.get("supportsAuthenticatedExtendedCard") is True,
         takes_json=isinstance(modes, list) and "application/json" in modes,
+        takes_audio=_takes_audio(modes),
         extensions=known_extensions,
         security=tuple(_security(card)),
         sign_ins=_sign_ins(card),
         is_signed=bool(card.get("signatures")),
     )
+
+
+def _takes_audio(modes: object) -> bool:
+    """Whether the input modes of a card leave room for audio. Many cards name none, or only a few of them."""
+    kinds = [text_of(each).lower() for each in modes] if isinstance(modes, list) else []
+    return not kinds or any(kind.startswith(("audio", "*", "application/octet-stream")) for kind in kinds)
 
 
 def introduction_of(card: Object) -> Introduction:
