@@ -32,6 +32,7 @@ from .features.push.receiver import FEATURE as PUSH
 from .features.routing.feature import FEATURE as ROUTING
 from .features.schedules.feature import FEATURE as SCHEDULES
 from .features.settings_view.feature import FEATURE as SETTINGS_VIEW
+from .features.share.feature import FEATURE as SHARE
 from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
 from .features.usage.feature import FEATURE as USAGE
@@ -89,6 +90,7 @@ FEATURES: Sequence[Feature] = [
     SETTINGS_VIEW,
     USAGE,
     SCHEDULES,
+    SHARE,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0

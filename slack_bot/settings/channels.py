@@ -79,6 +79,8 @@ class ChannelSettings(SettingsSection):
     footer: Literal["none", "time", "tokens", "cost"] = "none"
     """What stands below an answer of what it took: nothing, its time, the tokens that the agent reports, or
     their cost too."""
+    share: bool = False
+    """Whether there is a button below an answer with which its asker also sends it to the channel."""
     external: Literal["allow", "deny"] = "deny"
     """Whether people of other organisations (Slack Connect) may ask."""
     guests: Literal["allow", "deny"] = "allow"

@@ -13,6 +13,7 @@ from typing import TypeVar
 from ..errors import SlackError
 from ..text.ledger import split_into_segments
 from ..text.sanitize import sanitize_slices
+from ..text.share_words import SHARE_LABEL
 from ..text.words import ANOTHER_AGENT_LABEL, ANSWER_OF, STOPPED
 from ..turn.buttons import TurnButton
 from ..turn.form import Form
@@ -300,7 +301,8 @@ class AnswerEnding:
         face = calls.face
         asker, name = calls.question.user, face.name_below(calls.workspace)
         who = () if form is None else answerers(form, asker, face.approvers)
-        return footer_blocks(ending, calls.turn, FooterRules(name, face.look is not None, asker, who))
+        rules = FooterRules(name, face.look is not None, asker, who, can_share=face.can_share)
+        return footer_blocks(ending, calls.turn, rules)
 
 
 def question_text(form: Form, handle: str) -> Step[str]:
@@ -324,13 +326,15 @@ class FooterRules:
     """What a footer depends on besides the ending. `name`: of the agent, where nothing else says it.
 
     `offers_another`: other agents may be asked the same. `asker`, `answerers`: who may stop or repeat the
-    turn, and who may answer its form; empty: everybody sees these buttons.
+    turn, and who may answer its form; empty: everybody sees these buttons. `can_share`: the asker may send
+    the answer to the channel.
     """
 
     name: str = ""
     offers_another: bool = False
     asker: str = ""
     answerers: tuple[str, ...] = ()
+    can_share: bool = False
 
 
 _FOR_ALL = FooterRules()
@@ -354,6 +358,8 @@ def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> l
         under.append(blocks.feedback(turn))
         if rules.offers_another:
             under.append(blocks.actions({TurnButton.ANOTHER_AGENT: ANOTHER_AGENT_LABEL}, turn))
+        if rules.can_share and rules.asker and ending.outcome is Outcome.ANSWERED:
+            under += shown_to([blocks.actions({TurnButton.SHARE: SHARE_LABEL}, turn)], [rules.asker])
         under += [blocks.footer(ending.listens_to)] if ending.listens_to is not None else []
     return under
 

@@ -48,13 +48,15 @@ class TurnFace:
     only.
 
     `refused_parts` are all turns'. `approvers`: those of the channel. `can_stream`: the channel lets its
-    asker see an answer grow before all others.
+    asker see an answer grow before all others. `can_share`: it lets its asker send an answer to all of the
+    channel.
     """
 
     look: Look | None = None
     refused_parts: RefusedParts = field(default_factory=RefusedParts)
     approvers: Sequence[str] = ()
     can_stream: bool = True
+    can_share: bool = False
 
     def name_below(self, workspace: WorkspaceFacts) -> str:
         """The name of the agent where Slack does not show it above the answer; "" where it does."""

@@ -92,7 +92,13 @@ class Notices:
             self._streaming_refusals,
             self._stream_starts,
             turn=turn,
-            face=TurnFace(look, self._api.transport.refused_parts, policy.approvers, can_stream),
+            face=TurnFace(
+                look,
+                self._api.transport.refused_parts,
+                policy.approvers,
+                can_stream,
+                can_share=policy.share and not is_direct(channel),
+            ),
         )
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:

@@ -21,6 +21,7 @@ class TurnButton(StrEnum):
     SCHEDULE_STOP = "schedule_stop"
     SCHEDULE_GO_ON = "schedule_go_on"
     SCHEDULE_RUN = "schedule_run"
+    SHARE = "share"
 
 
 FEEDBACK_MODAL = "feedback_why"

@@ -20,7 +20,7 @@ from ...threads.ports import CommonParts
 from ...turn.buttons import TurnButton
 from ...turn.progress import MessageRecord
 from ...turn.record import Question
-from .due_posts import DuePosts, KeptPost
+from ..due_posts import DuePosts, KeptPost
 
 _MOST = 5  # agents among which a person chooses
 _LABEL = 75  # Slack: characters of a button

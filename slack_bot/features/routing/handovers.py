@@ -22,8 +22,8 @@ from ...threads.ports import CommonParts
 from ...threads.threads import Threads
 from ...turn.progress import TurnRecord
 from ...turn.record import Question, ThreadKey
+from ..due_posts import DuePosts, KeptPost
 from .choose import Reason
-from .due_posts import DuePosts, KeptPost
 from .presses import ask_agent
 
 _log = logging.getLogger(__name__)

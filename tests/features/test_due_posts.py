@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from slack_bot.features.routing.due_posts import SPARE, DuePosts, KeptPost
+from slack_bot.features.due_posts import SPARE, DuePosts, KeptPost
 from slack_bot.store.collection import Collection
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from ...errors import StoreError
-from ...store.collection import Collection, CollectionStore, Key
+from ..errors import StoreError
+from ..store.collection import Collection, CollectionStore, Key
 
 _log = logging.getLogger(__name__)
 

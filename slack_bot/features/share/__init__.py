@@ -1,0 +1,1 @@
+"""Sends an answer to the channel of its thread too, when its asker wants that."""
