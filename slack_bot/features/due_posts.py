@@ -28,6 +28,7 @@ class KeptPost:
 
 
 P = TypeVar("P", bound=KeptPost)
+T = TypeVar("T")
 
 
 class DuePosts(Generic[P]):
@@ -36,6 +37,7 @@ class DuePosts(Generic[P]):
     def __init__(self, store: CollectionStore, collection: Collection[P], wall: Callable[[], float]) -> None:
         self._store, self._collection = store, collection
         self._wall = wall
+        self._making = set[Key]()
 
     async def add(self, key: Key, post: P) -> bool:
         """Keep `post`, which this process makes now. False: it was kept before. Raises StoreError."""
@@ -65,6 +67,28 @@ class DuePosts(Generic[P]):
         """Forget a post. Raises StoreError."""
         await self._store.remove(self._collection, key)
 
+    async def make(self, key: Key, work: Awaitable[T]) -> T:
+        """Await `work`, which makes the post. No other process makes it meanwhile."""
+        self._making.add(key)
+        renewing = asyncio.create_task(self._renew(key), name=f"renew {key}")
+        try:
+            return await work
+        finally:
+            renewing.cancel()
+            self._making.discard(key)
+
+    async def _renew(self, key: Key) -> None:
+        def renewed(post_before: P) -> P:
+            due = None if post_before.due is None else self._wall() + SPARE
+            return replace(post_before, due=due)
+
+        while True:
+            await asyncio.sleep(SPARE / 2)
+            try:
+                await self.change(key, renewed)
+            except StoreError as error:
+                _log.log(error.log_level, "that a post is being made was not stored: %s", error)
+
     async def note(self, key: Key, ts: str) -> None:
         """It was made as `ts`; "": Slack did not take it. A store that fails is only logged: the post is
         looked for then before it is made again.
@@ -87,8 +111,9 @@ class DuePosts(Generic[P]):
         while True:
             try:
                 for post in await self._store.due(self._collection, self._wall(), _AT_ONCE):
-                    if await self._claim(key_of(post), post.due):
-                        await make(post)
+                    key = key_of(post)
+                    if key not in self._making and await self._claim(key, post.due):
+                        await self.make(key, make(post))
             except StoreError as error:
                 _log.log(error.log_level, "the store was not asked for posts: %s", error)
                 await asyncio.sleep(_AGAIN)

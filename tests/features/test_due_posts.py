@@ -51,3 +51,32 @@ async def test_what_was_removed_meanwhile_is_not_made() -> None:
     await posts.remove(KEY)
     await posts.note(KEY, "9.0")
     assert await posts.find(KEY) is None
+
+
+@on_virtual_time
+async def test_a_post_that_takes_long_is_not_made_by_another_one_meanwhile() -> None:
+    store, clock = MemoryStore(), new_clock()
+    made: list[str] = []
+
+    def process(name: str) -> tuple[DuePosts[KeptPost], asyncio.Task[None]]:
+        posts = DuePosts(store, POSTS, clock.wall)
+
+        async def make(post: KeptPost) -> None:
+            made.append(name)
+            await asyncio.sleep(5 * SPARE)
+            await posts.note(KEY, "9.0")
+
+        return posts, asyncio.create_task(posts.run(lambda _: KEY, make, 1.0))
+
+    async def slow() -> None:
+        made.append("at once")
+        await asyncio.sleep(5 * SPARE)
+
+    (posts, first), (_, second) = process("a"), process("b")
+    await posts.add(KEY, KeptPost(clock.wall()))
+    await posts.make(KEY, slow())
+    assert made == ["at once"]
+    await asyncio.sleep(10 * SPARE)
+    assert len(made) == 2, "nothing was noted, so one of them makes it, once"
+    first.cancel()
+    second.cancel()

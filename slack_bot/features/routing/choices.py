@@ -61,7 +61,8 @@ class AgentChoices:
         """Let the asker choose. The same question is offered once. Raises StoreError."""
         choice = OpenChoice(at=self._wall(), question=question, agents=tuple(near[:_MOST]))
         if await self._posts.add(_key(choice), choice):
-            self._spawn(self._post(choice, is_again=False), question.key)
+            posting = self._posts.make(_key(choice), self._post(choice, is_again=False))
+            self._spawn(posting, question.key)
 
     async def find(self, key: str) -> OpenChoice | None:
         """The choice for the question with this key. Raises StoreError."""

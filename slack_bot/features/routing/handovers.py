@@ -96,7 +96,7 @@ class Handovers:
             handle=handle,
         )
         if await self._posts.add(_key(order), order):
-            self._spawn(self._carry_out(order, is_again=False), turn.key)
+            self._spawn(self._posts.make(_key(order), self._carry_out(order, is_again=False)), turn.key)
 
     def _may_quote(self, turn: TurnRecord, user: str) -> bool:
         """An answer that was made with its asker's rights goes to another agent by the asker's own order

@@ -7,7 +7,6 @@ post before it is made again.
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from ...agents.agents import Agents
 from ...errors import BotError
@@ -94,7 +93,10 @@ class AnswerSharing:
         )
         if not await self._posts.add(_key(order), order):
             return PressReply(SHARED_ALREADY)
-        posting = partial(self._carry_out, order, is_again=False)
+
+        async def posting() -> bool:
+            return await self._posts.make(_key(order), self._carry_out(order, is_again=False))
+
         return PressReply(SHARED, afterwards=Afterwards(posting, failure=_FAILURE))
 
     async def run(self) -> None:
