@@ -83,7 +83,7 @@ class Threads:
         self.follow = FollowedThreads(
             store, common.policies, turns.follow_for, clock, notices, background, turns.stop_grace
         )
-        rights = AskerRights(common.policies, common.directory)
+        rights = AskerRights(common.policies, common.directory, common.agents)
         parts = TurnParts(
             agents=common.agents, thread_agents=common.thread_agents, rights=rights,
             store=store, settings=settings,

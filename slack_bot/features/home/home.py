@@ -28,6 +28,7 @@ from ...text.home_words import (
     HOME_WAITS,
     HOME_WATCHED,
 )
+from ...threads.looks import shown_name
 from ...threads.ports import AgentRouting, ListedAgent
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
@@ -49,6 +50,7 @@ class Home:
     ) -> None:
         self._sections = sections
         self._agent, self._store, self._api, self._settings = agents.default, store, api, settings
+        self._agents = agents
         entries, self._routing = agents.settings.entries, routing
         self._with_sign_in = [name for name, each in entries.items() if each.identity == "oauth"]
         self._refused_icons = set[str]()  # pictures with which Slack does not take the tab
@@ -83,7 +85,7 @@ class Home:
         found = list[tuple[str, str]]()
         for name in self._with_sign_in:
             if (record := await self._store.get(SIGNED_IN, (team, user, name))) is not None:
-                found.append((name, record.host))
+                found.append((shown_name(self._agents, name), record.host))
         return found
 
     async def _publish(self, user: str, view: Args) -> CallResult:

@@ -87,19 +87,19 @@ class SignInGate(PersonalSignIn):
     ) -> str | None:
         question, agent_name = turn.question, key.agent
         if await self.desk.email_of(AskingPerson(key.team, key.user)) is None:
-            return SIGN_IN_UNTRUSTED.format(agent_name)
+            return SIGN_IN_UNTRUSTED.format(self.parts.shown(agent_name))
         sign_in = await self.desk.of_turn(key, question.key) or await self._begin(question, key, server)
         if sign_in is None:
-            return SIGN_IN_NOT_POSSIBLE.format(agent_name)
+            return SIGN_IN_NOT_POSSIBLE.format(self.parts.shown(agent_name))
         return await self._wait(sign_in, server, handle, must_be_new=_must_be_new(question))
 
     async def _begin(
         self, question: Question, key: SignInKey, server: AuthorizationServer
     ) -> PendingSignIn | None:
         """Give the asker a link, or a code. None: Slack did not take it, or the server gave no code."""
-        agent_name = key.agent
+        shown_name = self.parts.shown(key.agent)
         asked = SIGN_IN_ASKED_AGAIN if _must_be_new(question) else SIGN_IN_ASKED
-        words = asked.format(agent_name, server.host)
+        words = asked.format(shown_name, server.host)
         if server.has_devices:
             try:
                 device = await server.begin_device()
@@ -107,7 +107,7 @@ class SignInGate(PersonalSignIn):
                 _log.warning("a sign-in was not begun: %s", error.brief, extra={"turn": question.key})
                 return None
             sign_in, _ = await self.desk.begin(key, question.key, device.device_code)
-            words, link = SIGN_IN_CODE_ASKED.format(agent_name, server.host, device.user_code), device.url
+            words, link = SIGN_IN_CODE_ASKED.format(shown_name, server.host, device.user_code), device.url
         else:
             sign_in, link = await self.desk.begin(key, question.key)
         if await self._tell(question, words, SIGN_IN_LABEL.format(server.host), link):
@@ -125,9 +125,10 @@ class SignInGate(PersonalSignIn):
             if not must_be_new and await self._token_store.of(key) is not None:
                 return None
             if sign_in.stage is SignInStage.REFUSED:
-                return SIGN_IN_REFUSALS.get(sign_in.why, SIGN_IN_TOO_LATE).format(key.agent, server.host)
+                refusal = SIGN_IN_REFUSALS.get(sign_in.why, SIGN_IN_TOO_LATE)
+                return refusal.format(self.parts.shown(key.agent), server.host)
             if self.parts.clock.wall() >= sign_in.ends_at:
-                return SIGN_IN_TOO_LATE.format(key.agent, server.host)
+                return SIGN_IN_TOO_LATE.format(self.parts.shown(key.agent), server.host)
             pause = server.device_interval if sign_in.device else _LOOK
             sign_in = await handle.race(self.desk.wait(sign_in, pause)) or sign_in
             if sign_in.device and not handle.must_exit:

@@ -9,6 +9,7 @@ from ...agents.wire.auth import TokenSource
 from ...settings.sign_in import keys_in
 from ...store.sign_ins import SIGNED_IN, SignInKey
 from ...text.sign_in_words import NOT_SIGNED_IN, SIGNED_OUT, SIGNED_OUT_HERE_ONLY
+from ...threads.looks import shown_name
 from ...threads.ports import CommonParts, Route, ThreadPorts, WordsForBot
 from ...turn.people import AskingPerson
 from ...turn.record import Question
@@ -47,7 +48,7 @@ class SignOut(WordsForBot):
             key = SignInKey(person.team, person.user, name)
             if await self._parts.store.get(SIGNED_IN, key) is None:
                 continue
-            names.append(name)
+            names.append(self._parts.shown(name))
             if host := await self._token_store.forget(key):
                 hosts[host] = None
         if not names:
@@ -72,6 +73,7 @@ def new_parts(common: CommonParts) -> SignInParts | None:
         clock=common.clock,
         background=common.background,
         renewal_seconds=max(each.token_timeout for each in oauth.values()),
+        shown=partial(shown_name, common.agents),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from ...agents.wire.auth import TokenSource
@@ -53,7 +53,7 @@ class PersonTokens:
 
 @dataclass(frozen=True, slots=True)
 class SignInParts:
-    """What sign-ins work with. `servers`: by the name of the agent."""
+    """What sign-ins work with. `servers`: by the name of the agent. `shown`: the name that people read."""
 
     servers: Mapping[str, AuthorizationServer]
     vault: Vault
@@ -61,6 +61,7 @@ class SignInParts:
     clock: Clock
     background: TaskSet
     renewal_seconds: float
+    shown: Callable[[str], str] = str
 
     def knows_server(self, agent_name: str, addresses: Sequence[str]) -> bool:
         """Whether people sign in for this agent at the server of a security scheme with these addresses."""

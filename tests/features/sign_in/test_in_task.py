@@ -30,7 +30,9 @@ async def test_the_asker_signs_in_by_the_bot_s_own_link_and_the_task_goes_on_by_
         await sign_in(here)
         await here.until(lambda: "I need more rights." in here.read(root))
         link = await here.link(number=2)
-        assert here.private()[-1].startswith(f"default wants you to sign in at {host(provider)} again before")
+        assert here.private()[-1].startswith(
+            f"Live agent wants you to sign in at {host(provider)} again before"
+        )
         assert len(here.live.messages) == 1
         async with browser("alice") as alice:
             assert page_words(await alice.open(link)).startswith("You are signed in.")

@@ -57,7 +57,7 @@ async def test_the_home_tab_says_where_one_is_signed_in(provider: OpenIDServer) 
         for user in ("U1", "U2"):
             here.workspace.open_home(user, now=here.app.clock.wall())
         await here.until(lambda: here.workspace.home("U1") and here.workspace.home("U2"))
-        said = f"default acts with your rights: you signed in at {host(provider)}."
+        said = f"Live agent acts with your rights: you signed in at {host(provider)}."
         assert said in here.workspace.home("U1") and said not in here.workspace.home("U2")
 
 
@@ -178,7 +178,7 @@ async def test_sign_out(provider: OpenIDServer) -> None:
         await sign_in(here)
         await here.answered(root)
         here.ask("sign out")
-        assert await here.refused() == "You are signed out of default. What they gave me is deleted."
+        assert await here.refused() == "You are signed out of Live agent. What they gave me is deleted."
         assert await here.app.store.get(SIGNED_IN, ALICES) is None
         assert not any(each.is_active for each in provider.tokens())
         here.ask("Sign out.")
