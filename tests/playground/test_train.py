@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from slack_bot.playground.reference.classifier import Classifier
-from slack_bot.playground.reference.search import bundled_classifier
 from slack_bot.playground.reference.subjects import bundled_subjects
+from slack_bot.playground.reference.verdict import bundled_classifier
 from tests.playground.train import (
     EXAMPLES,
     RECORD,

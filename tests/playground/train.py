@@ -30,8 +30,8 @@ from pathlib import Path
 from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.classifier import UNIT, features_of
 from slack_bot.playground.reference.pages import PageSection, sections
-from slack_bot.playground.reference.search import bundled_wordings
 from slack_bot.playground.reference.subjects import bundled_subjects
+from slack_bot.playground.reference.verdict import bundled_wordings
 
 EXAMPLES = Path(__file__).parent / "examples"
 MODEL = Path(__file__).parents[2] / "slack_bot/playground/reference/model.gz"

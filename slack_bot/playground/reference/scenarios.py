@@ -14,9 +14,10 @@ from typing import TypeAlias
 from .clauses import questions_in
 from .orders import is_order, is_plain_order, order_reply, table_reply, topic_of_table, wants_code
 from .pages import PageSection, words_of
-from .search import Hit, Library
+from .search import Library
 from .small_talk import has_code, is_small_talk, joke_for, language_note, nearest, small_talk, wants_joke
 from .toolbox import FETCH, SEARCH, ModelFailed, ToolResult
+from .verdict import Hit
 
 STATUSES = ("pending", "in_progress", "completed", "failed")
 """Of a step of the plan, as on the wire."""

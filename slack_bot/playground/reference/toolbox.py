@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ...settings.models import ReferenceSettings
-from .search import Hit, Library
+from .search import Library
+from .verdict import Hit
 
 SEARCH = "search"
 FETCH = "fetch_document"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.playground.reference.classifier import Classifier, features_of
-from slack_bot.playground.reference.search import bundled_classifier
+from slack_bot.playground.reference.verdict import bundled_classifier
 from tests.playground.train import MODEL, learned
 
 

@@ -398,7 +398,7 @@ NOT_SURE = "I am not sure that I know that. What I know that comes nearest:\n\n"
             "If it is none of these, I do not know the answer.",
         ),
         (
-            *("furry", 28, 27),
+            *("furry", 32, 31),
             f"{NOT_SURE}- **About dogs** Bark.\n- **About cats** Cats sleep.\n\n"
             "If it is none of these, I do not know the answer.",
         ),
