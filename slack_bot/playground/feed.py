@@ -226,7 +226,7 @@ class Feed:
             "author": seen.author,
             "look": dict(seen.look),
             "text": seen.text if is_stream or not seen.blocks else "",  # else the blocks say it
-            "blocks": plain(seen.blocks),
+            "blocks": [*plain(seen.blocks), *map(_attachment, seen.attachments)],
             "tasks": plain(seen.tasks),
             "plan_title": seen.plan_title,
             "plan_failed": seen.plan_failed,
@@ -242,6 +242,17 @@ class Feed:
     def _send(self, update: PageUpdate) -> None:
         for listener in tuple(self._listeners):
             listener(update)
+
+
+def _attachment(attachment: Mapping[str, Any]) -> PageUpdate:
+    """An attachment as a block, which the page can draw: its words, a line each."""
+    fields = (f"{each.get('title', '')}: {each.get('value', '')}" for each in attachment.get("fields") or ())
+    words = [attachment.get("pretext"), attachment.get("title"), attachment.get("text"), *fields]
+    text = "\n".join(str(each) for each in words if each)
+    return {
+        "type": "section",
+        "text": {"type": "plain_text", "text": text or str(attachment.get("fallback", ""))},
+    }
 
 
 _TOMBSTONE: PageUpdate = {

@@ -120,8 +120,9 @@ async def open_playground(
 ) -> AsyncIterator[Playground]:
     """Run everything until the context is left. `chosen`: the reference agent, which has two others beside
     it. `theirs`: settings with an agent that is asked in place of all three. `channels`: settings whose
-    sections `channel` and `turns` and whose `config` count with the playground's own agents. With `has_past`
-    the first channel holds a question of the day before, and its answer.
+    sections `channel`, `turns` and `usage`, and whose `config`, `operators` and `allowed_bots`, count with
+    the playground's own agents. With `has_past` the first channel holds a question of the day before, and
+    its answer.
 
     Raises BotError if the page's address cannot be had.
     """
@@ -134,8 +135,9 @@ async def open_playground(
         stack.push_async_callback(router.aclose)
         if theirs is None:
             known = channels or Settings()
-            usual = Settings(channel=known.channel, turns=known.turns)
-            usual = with_overrides(usual, {"config": known.slack.config})
+            usual = Settings(channel=known.channel, turns=known.turns, usage=known.usage)
+            ours = ("config", "operators", "allowed_bots")
+            usual = with_overrides(usual, {name: getattr(known.slack, name) for name in ours})
             has_sign_in = host in SIGN_IN_HOSTS
             serving = serve_three(usual, chosen or ReferenceSettings(), clock, has_sign_in=has_sign_in)
             agents = await stack.enter_async_context(serving)

@@ -41,8 +41,15 @@ async def take(page: Page, folder: Path, name: str) -> None:
 
 @asynccontextmanager
 async def opened(overrides: Mapping[str, object]) -> AsyncIterator[Playground]:
-    """A playground. With settings of the agent it has one that breaks off and never ends."""
+    """A playground. With settings of the agent it has one that breaks off and never ends. `toml`: the text of
+    its file of channels, agents and schedules.
+    """
     async with AsyncExitStack() as stack:
+        if (toml := overrides.get("toml")) is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            (file := Path(folder, "slack_bot.toml")).write_text(str(toml), "utf-8")
+            overrides = {name: value for name, value in overrides.items() if name != "toml"}
+            overrides = {**overrides, "config": str(file)}
         if not set(overrides) & set(AgentSettings.model_fields):
             channels = with_overrides(Settings(), overrides) if overrides else None
             opening = open_playground(chosen=ReferenceSettings(pace=120), channels=channels, has_past=True)

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import struct
+import time
 import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -275,6 +276,40 @@ async def told_to_wait(page: Page, playground: Playground) -> None:
     await turns(playground, "answered")
     await say(playground, MAYA, f"{BOT} what is agntcy")
     await page.until("document.querySelector('#thread .private, #roots .private')")
+
+
+OPERATED = """
+[channel]
+context = "asker"
+[channels.C0INCIDENTS]
+respond = "channel"
+ask = "What is wrong here, and what can be done?"
+instructions = "Answer in two sentences."
+[schedules.standup]
+cron = "0 9 * * 1-5"
+tz = "Europe/Berlin"
+channel = "C0INCIDENTS"
+ask = "What is open since yesterday?"
+"""
+
+
+@scene(toml=OPERATED, operators=[MAYA])
+async def what_operators_see(page: Page, playground: Playground) -> None:
+    await page.value("document.querySelector('#places [data-kind=im]').click()")
+    await page.value("document.querySelector('#tabs [data-tab=home]').click()")
+    await page.until("document.querySelector('#home').innerText.includes('Settings of channels')")
+
+
+@scene(toml=OPERATED, allowed_bots=["UPAGER"])
+async def alert_answered(page: Page, playground: Playground) -> None:
+    workspace = playground.workspace
+    workspace.add_user("UPAGER", "Pager", is_bot=True)
+    alert = {"title": "Disk of db1 is full", "fields": [{"title": "Host", "value": "db1"}]}
+    root = workspace.alert("UPAGER", "C0INCIDENTS", [alert], now=time.time())
+    places = "[...document.querySelectorAll('#places button')]"
+    await page.value(f"{places}.find((each) => each.innerText.includes('incidents')).click()")
+    await turns(playground, "answered")
+    await open_thread(page, root)
 
 
 @scene()

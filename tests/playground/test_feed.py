@@ -366,3 +366,15 @@ def test_anything_becomes_plain_json() -> None:
         "b": "2 bytes",
         "o": "<class 'object'>",
     }
+
+
+def test_an_alert_is_shown_by_the_words_of_its_attachments() -> None:
+    stand = Stand()
+    stand.workspace.add_user("UPAGER", "Pager", is_bot=True)
+    alert = {"title": "Disk full", "text": "since noon", "fields": [{"title": "Host", "value": "db1"}]}
+    stand.workspace.alert("UPAGER", "C1", [alert, {"fallback": "no more is known"}], now=3.0)
+    blocks = stand.told[-1]["message"]["blocks"]
+    assert [block["text"]["text"] for block in blocks] == [
+        "Disk full\nsince noon\nHost: db1",
+        "no more is known",
+    ]

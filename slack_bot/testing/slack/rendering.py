@@ -255,7 +255,8 @@ class SeenMessage:
     header and rich text blocks. `extras`: the words of all else: notes, footers, button labels, and the
     blocks a stream was stopped with. `status_line`: the thread's typing status, on its last message.
     `ephemeral_for`: who alone sees it. `expired`: Slack sealed the stream; a client shows an error. `look`:
-    the name and the picture it stands under, where the app gave them.
+    the name and the picture it stands under, where the app gave them. `attachments`: of an alert, as Slack's
+    older apps write them.
     """
 
     ts: str
@@ -279,6 +280,7 @@ class SeenMessage:
     files: tuple[SeenFile, ...] = ()
     expired: bool = False
     look: Mapping[str, str] = field(default_factory=dict)
+    attachments: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def read(self) -> str:
@@ -314,6 +316,7 @@ def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None
         metadata=copy.deepcopy(message.metadata),
         reactions={name: tuple(users) for name, users in message.reactions.items() if users},
         files=tuple(_file(state, file) for file in message.files),
+        attachments=tuple(copy.deepcopy(message.attachments)),
     )
 
 
