@@ -29,6 +29,7 @@ from .features.home.listeners import FEATURE as HOME
 from .features.identity.published_keys import FEATURE as IDENTITY
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
+from .features.reactions.feature import FEATURE as REACTIONS
 from .features.routing.feature import FEATURE as ROUTING
 from .features.schedules.feature import FEATURE as SCHEDULES
 from .features.settings_view.feature import FEATURE as SETTINGS_VIEW
@@ -80,6 +81,7 @@ FEATURES: Sequence[Feature] = [
     OUTBOUND,
     FEEDBACK,
     PUSH,
+    REACTIONS,
     AUDIT,
     TRACES,
     AGENT_EVENTS,
@@ -191,10 +193,9 @@ async def build(
         access = Access(common.policies, common.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
-        tls = http_transport is not None or shared_tls()
-        web = await stack.enter_async_context(AsyncClient(verify=tls, transport=http_transport))
-        parts = BotParts(common, threads=threads, hourly=hourly, authorize=authorize, http=web)
-        features = _start_features(parts, bolt, access, observers, stack)
+        router, web = ButtonRouter(access, threads), await _new_web(stack, http_transport)
+        parts = BotParts(common, threads, hourly, access, router, authorize, http=web)
+        features = _start_features(parts, bolt, observers, stack)
         (listeners := SlackListeners(threads, common.policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         return App(
@@ -202,6 +203,11 @@ async def build(
             authorize=authorize, policies=common.policies, threads=threads, bolt=bolt, health=health,
             backfill=backfill, features=features, closers=stack.pop_all(),
         )  # fmt: skip
+
+
+async def _new_web(stack: AsyncExitStack, transport: AsyncBaseTransport | None) -> AsyncClient:
+    tls = transport is not None or shared_tls()
+    return await stack.enter_async_context(AsyncClient(verify=tls, transport=transport))
 
 
 def _new_session() -> aiohttp.ClientSession:
@@ -218,15 +224,15 @@ def _thread_ports(common: CommonParts) -> ThreadPorts:
 
 
 def _start_features(
-    bot: BotParts, bolt: AsyncApp, access: Access, observers: ToAll, stack: AsyncExitStack
+    bot: BotParts, bolt: AsyncApp, observers: ToAll, stack: AsyncExitStack
 ) -> dict[str, FeatureWork]:
     """By name; `observers` get theirs. Every control is registered, and what features listen to: before
     `SlackListeners`, which match everything.
     """
     features = {each.name: each.start(bot) for each in FEATURES if each.start is not None}
-    buttons = list(TurnButtons(bot.threads, bot.hourly).buttons())
-    buttons += [button for work in features.values() for button in work.buttons]
-    ButtonRouter(buttons, access, bot.threads).register(bolt)
+    bot.router.add(TurnButtons(bot.threads, bot.hourly).buttons())
+    bot.router.add(button for work in features.values() for button in work.buttons)
+    bot.router.register(bolt)
     for work in features.values():
         if work.register is not None:
             work.register(bolt)

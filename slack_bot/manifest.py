@@ -24,12 +24,13 @@ class Wants:
     """What the settings ask of Slack.
 
     `reads_channels`: threads are followed somewhere, or given to the agent. `gives_emails`: to the agent.
-    `has_agents`: several.
+    `has_agents`: several. `hears_reactions`: they mean something somewhere.
     """
 
     reads_channels: bool = True
     gives_emails: bool = False
     has_agents: bool = False
+    hears_reactions: bool = False
 
     @classmethod
     def by(
@@ -40,7 +41,8 @@ class Wants:
         `knows_people`: an agent gets tokens of people, which have their verified addresses.
         """
         reads = set(said("respond")) != {"mention"} or set(said("context")) != {"none"}
-        return cls(reads, knows_people or "email" in said("identity"), has_agents)
+        hears = any(said("reactions"))  # a message with a reaction is read
+        return cls(reads or hears, knows_people or "email" in said("identity"), has_agents, hears)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,12 @@ PERMISSIONS = (
     Permission("files:read", "the agent does not get the files of a question"),
     Permission("files:write", "files of the agent, and answers too long for messages, are not uploaded"),
     Permission("reactions:write", "a question that waits for the one before it gets no mark"),
+    Permission(
+        "reactions:read",
+        "reactions of people do not reach the bot, which the setting reactions asks for",
+        ("reaction_added",),
+        is_wanted=lambda wants: wants.hears_reactions,
+    ),
     Permission("usergroups:read", "where only members of user groups may ask, nobody may"),
     Permission(
         "users:read",

@@ -59,8 +59,8 @@ def test_over_http_slack_gets_the_address_of_events_and_buttons() -> None:
 
 
 def test_a_feature_that_is_off_wants_nothing() -> None:
-    def said(**values: set[str]) -> Wants:
-        usual = {"respond": {"auto"}, "context": {"thread"}, "identity": {"id"}} | values
+    def said(**values: set[Any]) -> Wants:
+        usual = {"respond": {"auto"}, "context": {"thread"}, "identity": {"id"}, "reactions": {()}} | values
         return Wants.by(usual.__getitem__)
 
     def scopes(wants: Wants) -> set[str]:
@@ -72,6 +72,12 @@ def test_a_feature_that_is_off_wants_nothing() -> None:
     assert scopes(said(respond={"mention"})) == scopes(said(context={"none"})) == scopes(Wants())
     assert scopes(said(respond={"mention", "thread"}, context={"none"})) == scopes(Wants())
     assert scopes(said(identity={"id", "email"})) == scopes(Wants()) | {"users:read.email"}
+    heard = said(reactions={(), (("robot_face", "ask"),)})
+    assert scopes(heard) == scopes(Wants()) | {"reactions:read"}
+    assert "reaction_added" in manifest_of(wanted(heard))["settings"]["event_subscriptions"]["bot_events"]
+    assert scopes(
+        said(reactions={(("robot_face", "ask"),)}, respond={"mention"}, context={"none"})
+    ) == scopes(heard)
     assert scopes(Wants(has_agents=True)) == scopes(Wants()) | {"chat:write.customize"}
     quiet = manifest_of(wanted(said(respond={"mention"}, context={"none"})))
     events = quiet["settings"]["event_subscriptions"]["bot_events"]

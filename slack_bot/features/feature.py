@@ -11,9 +11,9 @@ from slack_bolt.async_app import AsyncApp
 
 from ..clock import Clock
 from ..http_client import AsyncClient
-from ..inbound.access import HourlyQuestions, Operators
+from ..inbound.access import Access, HourlyQuestions, Operators
 from ..inbound.authorizer import Authorize
-from ..inbound.buttons import Button
+from ..inbound.buttons import Button, ButtonRouter
 from ..inbound.http_server import Handler
 from ..inbound.read import BotIdentity
 from ..observe.facts import Observer
@@ -35,6 +35,7 @@ HomeWriter: TypeAlias = Callable[[str, BotIdentity], Awaitable[None]]
 class BotParts:
     """What features are built from.
 
+    `access` and `hourly` decide who may ask. `router` has all controls once the features are built.
     `authorize` returns the bot's identity. `http`: a client for all addresses but the agent's.
     `home_sections`: what features show below the rest of the Home tab; each adds its own. `home_writers`:
     what writes the tab of a person after something changed there; added by the feature that has the tab.
@@ -43,6 +44,8 @@ class BotParts:
     common: CommonParts
     threads: Threads
     hourly: HourlyQuestions
+    access: Access
+    router: ButtonRouter
     authorize: Authorize
     http: AsyncClient
     home_sections: list[HomeSection] = field(default_factory=list)

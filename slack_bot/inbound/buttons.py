@@ -78,13 +78,21 @@ class Button:
 class ButtonRouter:
     """Receives all presses and modals, and replies to the person."""
 
-    def __init__(self, buttons: Iterable[Button], access: Access, threads: Threads) -> None:
-        self._buttons = {button.name: button for button in buttons}
+    def __init__(self, access: Access, threads: Threads) -> None:
+        self._buttons: dict[str, Button] = {}
         self._access, self._threads = access, threads
+
+    def add(self, buttons: Iterable[Button]) -> None:
+        self._buttons |= {button.name: button for button in buttons}
 
     def register(self, bolt: AsyncApp) -> None:
         bolt.action(_ANYTHING)(self.press)
         bolt.view(_ANYTHING)(self.submit)
+
+    async def carry_out(self, press: Press) -> str | None:
+        """Do what this press of a control orders, made otherwise. Returns the words for the person."""
+        button = self._buttons.get(press.name)
+        return None if button is None else (await self._handle(button, press)).words
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """Bolt's listener for controls of messages and of the Home tab."""

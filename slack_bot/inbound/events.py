@@ -134,8 +134,6 @@ class SlackListeners:
         route = inbound.route
         is_new = await self._threads.intake.accept(question, route.agent, route.reason, inbound.quoted)
         extra = {"turn": question.key, "thread_ts": question.thread.ts}
-        if is_new and question.cause:
-            log.info("a question is taken without a message to the bot: %s", question.cause, extra=extra)
         if is_new and route.reason:
             log.info("the question is for %s: %s", route.agent, route.reason, extra=extra)
         try:

@@ -132,6 +132,23 @@ class Press:
 
 
 @dataclass(frozen=True, slots=True)
+class Reaction:
+    """A person added `emoji`, as Slack names it, to the message `ts`. `by`, `user`: that person.
+
+    `event_ts`: when. `body`: Slack's JSON.
+    """
+
+    team: str
+    channel: str
+    ts: str
+    emoji: str
+    user: str
+    by: Asker
+    event_ts: str
+    body: Object
+
+
+@dataclass(frozen=True, slots=True)
 class Visit:
     """A person opens the Home tab (`is_home`), the messages with the bot, or a new thread there."""
 
@@ -354,6 +371,23 @@ def read_press(body: object, me: BotIdentity) -> Press | None:
         private_url=text_in(payload, "response_url") if container.get("is_ephemeral") is True else "",
         is_modal=is_modal,
     )
+
+
+def read_reaction(body: object, me: BotIdentity) -> Reaction | None:
+    """Read a `reaction_added`. Returns None for a reaction of the bot, and for one to no message."""
+    event, item = _event_in(body), object_of(object_of(object_of(body).get("event")).get("item"))
+    channel, ts = text_in(item, "channel"), text_in(item, "ts")
+    is_of_message = text_in(item, "type") == "message" and channel and MESSAGE_TS.fullmatch(ts)
+    if not (is_of_message and event["user"] and event["reaction"]) or event.is_of(me):
+        return None
+    by, payload = event.sender(), object_of(body)
+    return Reaction(event.team, channel, ts, event["reaction"], event["user"], by, event["event_ts"], payload)
+
+
+def read_reacted(reaction: Reaction, message: Object) -> tuple[Question, Asker]:
+    """The message of a reaction, as a question of its author, and that author. `message`: Slack's."""
+    event = _event_in({**reaction.body, "event": {**message, "channel": reaction.channel}})
+    return event.question(to_text(event["text"])), event.sender()
 
 
 def read_visit(body: object) -> Visit:

@@ -10,7 +10,7 @@ from ..text.words import WITH_REFERENCE
 from ..turn.open_form import OpenForm
 from ..turn.progress import DEFAULT_AGENT, MessageRecord, TurnRecord
 
-_TURN_NAME = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")
+_TURN_NAME = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:[\w+'-]+:\w+)?(:\d+)?")
 
 
 def is_turn_name(text: str) -> bool:

@@ -282,7 +282,7 @@ def _retries(message: PageUpdate) -> set[str]:
 def _attempt_before(turn: str) -> str | None:
     """The key of the attempt before `turn` (see `Question.key`); None for a first attempt."""
     first, _, attempt = turn.rpartition(":")
-    if turn.count(":") < 3:
+    if turn.count(":") < 3 or not attempt.isdecimal():  # else it ends with what makes a question differ
         return None
     return f"{first}:{int(attempt) - 1}" if int(attempt) > 1 else first
 

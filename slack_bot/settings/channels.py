@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 
 from ..turn.record import is_direct
 from .names import env_name
+from .reactions import Reactions, ReactionUse, emoji_of
 from .section import SettingsSection, Texts, ids_of
 
 ALL, DIRECT = "", "dm"
@@ -59,6 +60,9 @@ class ChannelSettings(SettingsSection):
     ask: Annotated[str, AfterValidator(_short)] = ""
     """Where `respond` is channel: what the agent is asked about a new message of a bot that may ask
     (`allowed_bots`). Empty: nothing."""
+    reactions: Reactions = ()
+    """What reactions of people mean, by emoji: ask (the agent is asked about the message), stop, again, good,
+    bad (as the buttons). In a variable as robot_face=ask,repeat=again. Empty: nothing."""
     agent: str | None = None
     """Name of the agent that is asked here unless another one is named. Unset: the default one."""
     agents: Texts = ()
@@ -95,6 +99,10 @@ class ChannelSettings(SettingsSection):
     approvers: Annotated[Texts, _APPROVERS] = ()
     """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,
     and may answer its forms as well. Empty: the person who asked."""
+
+    def use_of(self, emoji: str) -> ReactionUse | None:
+        """What a reaction with `emoji`, as Slack names it, means here. None: nothing."""
+        return dict(self.reactions).get(emoji_of(emoji)) if self.reactions else None
 
     @property
     def reads_channel(self) -> bool:

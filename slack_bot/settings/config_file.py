@@ -22,7 +22,7 @@ _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
 _KNOWN = ChannelSettings.model_fields
-_LISTS = {name for name, field in _KNOWN.items() if field.default == ()}
+_LISTS = {name for name, field in _KNOWN.items() if field.default == ()} - {"reactions"}
 _TABLES = f"the tables are [{_EVERYWHERE}], [{_SINGLE}.{DIRECT}] and, by its id, [{_SINGLE}.C0123456]"
 
 

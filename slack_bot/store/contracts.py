@@ -50,8 +50,8 @@ class TurnStore(Protocol):
     async def watched(self, push_id: str) -> TurnRecord | None:
         """The running turn for which the agent posts push notifications to this id; None if there is none."""
 
-    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
-        """The `ts` of all messages of the bot's answers in a thread."""
+    async def messages_in(self, thread: ThreadKey) -> Mapping[str, str]:
+        """The `ts` of all messages of the bot's answers in a thread, each with the key of its turn."""
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
         """Threads with a question accepted since `since`, the newest first, each with its last question's

@@ -179,8 +179,8 @@ class RedisStore(RedisCollections, Store):
             key = await self._redis.hget(f"{PREFIX}push", push_id)
         return None if key is None else await self.turn(key)
 
-    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
-        return frozenset(await self._run("messages_in", thread=name_of(thread)))
+    async def messages_in(self, thread: ThreadKey) -> Mapping[str, str]:
+        return dict(await self._run("messages_in", thread=name_of(thread)))
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
         async with self._calling():

@@ -9,7 +9,7 @@ import fcntl
 import logging
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -112,12 +112,13 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
         condition = "ended_at IS NULL AND json_extract(data, '$.push_id') = ?"
         return next(iter(await self._turns(condition, push_id)), None)
 
-    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+    async def messages_in(self, thread: ThreadKey) -> Mapping[str, str]:
         rows = await self._read(
-            "SELECT ts FROM messages JOIN turns ON turn = key WHERE team = ? AND channel = ? AND thread = ?",
+            "SELECT ts, turn FROM messages JOIN turns ON turn = key"
+            " WHERE team = ? AND channel = ? AND thread = ?",
             *thread.parts,
         )
-        return frozenset(ts for (ts,) in rows)
+        return dict(rows)
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
         # SQLite takes `data` from the row with the largest `accepted_at`

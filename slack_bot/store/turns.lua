@@ -203,7 +203,7 @@ function actions.messages_in()
   local found = {}
   for _, name in ipairs(call('SMEMBERS', key('thread', args.thread))) do
     for ts in string.gmatch(call('HGET', key('turn', name), 'ts') or '', '%S+') do
-      table.insert(found, ts)
+      table.insert(found, { ts, name })
     end
   end
   return found

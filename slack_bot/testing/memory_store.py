@@ -1,6 +1,6 @@
 """PURE. A store in memory that needs neither thread nor file, so that a virtual clock may run it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,9 +58,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
     async def watched(self, push_id: str) -> TurnRecord | None:
         return next((turn for turn in await self.unfinished() if turn.push_id == push_id), None)
 
-    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+    async def messages_in(self, thread: ThreadKey) -> Mapping[str, str]:
         turns = [turn for turn in self._turns.values() if turn.question.thread == thread]
-        return frozenset(message.ts for turn in turns for message in turn.messages)
+        return {message.ts: turn.key for turn in turns for message in turn.messages}
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
         last: dict[ThreadKey, str] = {}

@@ -20,6 +20,7 @@ from ..turn.thread_state import (
     answered,
     heard,
     mentioned,
+    reacted,
     read_alone,
     stopped,
     went_on,
@@ -126,6 +127,12 @@ class FollowedThreads:
             return answered(known, now, respond if is_told else None)
 
         await self._note(question, revise)
+
+    async def reacted(self, question: Question, author: str) -> None:
+        """A person asked by a reaction to a message of `author`. Raises StoreError."""
+        thread = question.thread
+        if self.may_follow(thread):
+            await self._change(thread, lambda state: reacted(state, question, author))
 
     async def _note(self, question: Question, revise: Change[ThreadState]) -> None:
         try:

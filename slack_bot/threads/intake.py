@@ -1,6 +1,7 @@
 """What Slack brings becomes stored questions. Only then is it acknowledged, and only then asked."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +23,8 @@ from .background import TaskSet
 from .journal import Journal
 from .registry import Registry
 from .thread_agents import ThreadAgents
+
+_log = logging.getLogger(__name__)
 
 _CLOSING = "The bot is ending and takes no more questions."
 _MOST_ACCEPTED = 1000  # questions
@@ -144,6 +147,9 @@ class Intake:
         self._accepted[question.key] = None
         if len(self._accepted) > _MOST_ACCEPTED:
             del self._accepted[next(iter(self._accepted))]
+        if is_new and question.cause:
+            extra = {"turn": question.key, "thread_ts": question.thread.ts}
+            _log.info("a question is taken without a message to the bot: %s", question.cause, extra=extra)
         if is_new:
             conversation = self._registry.conversations.of(turn.question.thread)
             asking = conversation.ask(turn)

@@ -48,7 +48,7 @@ class JournalStore:
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """Empty if the store fails."""
         try:
-            return await self._store.messages_in(thread)
+            return frozenset(await self._store.messages_in(thread))
         except StoreError as error:
             _log.error("the messages of a thread were not read: %s", error, extra={"thread_ts": thread.ts})
             return frozenset()

@@ -65,6 +65,12 @@ def mentioned(state: ThreadState | None, question: Question) -> ThreadState:
     return replace(state, active_at=max(at, state.active_at))
 
 
+def reacted(state: ThreadState | None, question: Question, author: str) -> ThreadState | None:
+    """The bot was asked by a reaction to a message of `author`. It is no mention: it ends no silence."""
+    known = mentioned(None, question) if state is None else went_on(state, float(question.ts))
+    return heard(heard(known, question.user), author)
+
+
 def heard(state: ThreadState | None, user: str) -> ThreadState | None:
     """`user` wrote there."""
     return None if state is None else replace(state, has_others=state.has_others or user != state.asker)

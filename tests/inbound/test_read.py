@@ -20,6 +20,8 @@ from slack_bot.inbound.read import (
     ThreadReply,
     read_message,
     read_press,
+    read_reacted,
+    read_reaction,
     read_stop,
     without_mention,
 )
@@ -274,6 +276,50 @@ def test_a_message_outside_of_threads_is_told_apart_also_that_of_a_bot() -> None
         assert isinstance(reading(said, ME), ChannelMessage)
     named = reading(event(text="<@U2> hello"), ME)
     assert isinstance(named, ChannelMessage) and named.names_others
+
+
+# -- reactions
+
+
+def reacted(**changes: Any) -> dict[str, Any]:
+    item = {"type": "message", "channel": "C1", "ts": "1700000000.000100"}
+    return event(
+        "reaction_added", **{"reaction": "eyes", "item": item, "channel": None, "ts": None, **changes}
+    )
+
+
+def test_a_reaction_names_its_message_and_who_reacted() -> None:
+    reaction = read_reaction(reacted(), ME)
+    assert reaction is not None
+    found = (reaction.team, reaction.channel, reaction.ts, reaction.emoji, reaction.user)
+    assert found == ("T1", "C1", "1700000000.000100", "eyes", "U1")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        reacted(user="U0BOT"),
+        reacted(user=None),
+        reacted(reaction=None),
+        reacted(item=None),
+        reacted(item={"type": "file", "file": "F1"}),
+        reacted(item={"type": "message", "channel": "C1", "ts": "soon"}),
+        reacted(item={"type": "message", "ts": "1700000000.000100"}),
+    ],
+)
+def test_reactions_of_the_bot_and_to_other_things_are_none(body: dict[str, Any]) -> None:
+    assert read_reaction(body, ME) is None
+
+
+def test_the_message_of_a_reaction_is_read_as_a_question_of_its_author() -> None:
+    reaction = read_reaction(reacted(), ME)
+    assert reaction is not None
+    message = {"ts": "1700000000.000100", "thread_ts": "1600000000.000001", "user": "U5", "text": "hi"}
+    question, author = read_reacted(reaction, {**message, "user_team": "T9", "files": [{"id": "F1"}]})
+    assert question.thread == ThreadKey("T1", "C1", "1600000000.000001")
+    assert (question.ts, question.user, question.text) == ("1700000000.000100", "U5", "hi")
+    assert (author.user, author.teams) == ("U5", frozenset({"T9"}))
 
 
 # -- stops

@@ -8,6 +8,7 @@ from slack_bot.observe.facts import (
     Fact,
     MessageIgnored,
     ToAll,
+    is_turn_name,
     reference_of,
     traceparent_of,
     wants_details,
@@ -28,6 +29,23 @@ class Listening(Brief):
     """One that wants the agent's events."""
 
     wants_events = True
+
+
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [
+        ("0123abcd", True),
+        ("T1:C1:1.0", True),
+        ("T1:C1:1.0:2", True),
+        ("T1:C1:1.0:robot_face:U1", True),
+        ("T1:C1:1.0:+1:U1:2", True),
+        ("T1:C1", False),
+        ("http://a:b", False),
+        ("a.tape", False),
+    ],
+)
+def test_what_names_a_turn(text: str, is_name: bool) -> None:
+    assert is_turn_name(text) is is_name
 
 
 def test_an_observer_gets_the_details_unless_it_does_without() -> None:

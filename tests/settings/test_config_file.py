@@ -11,7 +11,7 @@ from slack_bot.settings.config_file import read_config
 
 TABLES = "the tables are [channel], [channels.dm] and, by its id, [channels.C0123456]"
 SETTINGS = (
-    "respond, match, ask, agent, agents, busy, context, identity, personal, audience, footer, share,"
+    "respond, match, ask, reactions, agent, agents, busy, context, identity, personal, audience, footer, share,"
     " external, guests, people, groups, instructions, approvers"
 )
 DETAILS = (

@@ -258,7 +258,7 @@ class StoreContract:
     async def test_a_turn_that_is_not_stored_stays_so(self, store: Store) -> None:
         await store.save((replace(turn("1.0", 1000.0), messages=(message("5.0", "x"),)), 0))
         assert await store.turn("T1:C1:1.0") is None
-        assert await store.messages_in(THREAD) == frozenset()
+        assert await store.messages_in(THREAD) == {}
 
     async def test_several_turns_are_saved_at_once(self, store: Store) -> None:
         first, second = turn("1.0", 1000.0), turn("2.0", 1000.0)
@@ -290,7 +290,7 @@ class StoreContract:
         for at, each in enumerate((first, second, other)):
             assert await store.accept(each)
             await store.save((replace(each, messages=(message(f"7.{at}", "x"),)), 0))
-        assert await store.messages_in(THREAD) == {"7.0", "7.1"}
+        assert await store.messages_in(THREAD) == {"7.0": first.key, "7.1": second.key}
 
     async def test_active_threads_are_named_with_their_last_question(self, store: Store) -> None:
         for ts, at, thread in (("1.0", 10.0, "a"), ("2.0", 30.0, "b"), ("3.0", 40.0, "a"), ("4.0", 5.0, "c")):
@@ -640,7 +640,7 @@ class PersonalDataContract:
         for number, team in ((1, "T1"), (2, "T2"), (4, "T1")):
             assert await store.turn(f"{team}:C1:{number}.0") is None
             assert await store.events(f"{team}:C1:{number}.0") == []
-            assert await store.messages_in(ThreadKey(team, "C1", f"{number}.0")) == frozenset()
+            assert await store.messages_in(ThreadKey(team, "C1", f"{number}.0")) == {}
         assert [thread.ts for thread, _ in await store.active_threads(0.0)] == ["3.0"]
         known = await subjects.conversation(store, "agent", ThreadKey("T1", "C1", "1.0"))
         assert known == AgentContext("ctx", {"U2": "task 1"})

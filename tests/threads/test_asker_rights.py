@@ -10,6 +10,8 @@ import pytest
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.reaction_words import RIGHTS_WANT_A_MENTION
+from tests.features.reactions.test_feature import HEARS, react
 from tests.people_keys import identity_overrides
 
 ELSEWHERE = (
@@ -49,6 +51,29 @@ async def refused(bot: BotHarness, words: str, user: str = "U1") -> None:
 async def test_what_only_the_asker_may_read_is_not_asked_for_in_a_channel(tmp_path: Path) -> None:
     async with run_bot(answer("R."), **exchanges(tmp_path)) as bot:
         await refused(bot, ELSEWHERE)
+
+
+@on_virtual_time
+async def test_a_reaction_never_uses_the_token_of_a_person(tmp_path: Path) -> None:
+    more = {"channel.personal": True, "reactions": (("robot_face", "ask"),), "manifest": HEARS}
+    async with run_bot(answer("R."), **exchanges(tmp_path, **more)) as bot:
+        root = await bot.say("what is in my mail?")
+        await react(bot, root, user="U1")
+        assert bot.agent.questions == []
+        (told,) = bot.calls("chat.postEphemeral")
+        assert (told["user"], told["text"]) == ("U1", RIGHTS_WANT_A_MENTION.format("default"))
+
+
+@on_virtual_time
+async def test_nor_does_a_message_that_was_not_addressed_to_the_bot_and_no_word_is_said(
+    tmp_path: Path,
+) -> None:
+    async with run_bot(answer("R."), **signed(tmp_path, respond="channel")) as bot:
+        root = await bot.say("what is in my mail?")
+        await bot.idle()
+        assert (bot.agent.questions, bot.calls("chat.postEphemeral")) == ([], [])
+        assert len(bot.thread(root)) == 1
+        assert [each.outcome for each in await bot.store.turns_of("U1", None)] == ["refused"]
 
 
 @on_virtual_time

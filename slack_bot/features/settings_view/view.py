@@ -86,7 +86,8 @@ def value_text(value: object) -> str:
     if isinstance(value, bool):
         return SETTINGS_YES if value else SETTINGS_NO
     if isinstance(value, tuple | list):
-        return ", ".join(map(str, value)) or SETTINGS_EMPTY
+        texts = (": ".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in value)
+        return ", ".join(texts) or SETTINGS_EMPTY
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each}" for name, each in value.items()) or SETTINGS_EMPTY
     return SETTINGS_EMPTY if value in (None, "") else str(value)

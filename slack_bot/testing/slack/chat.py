@@ -84,8 +84,7 @@ def _react(state: WorkspaceState, args: Json) -> Json:
     message, users = _reaction(state, args)
     if state.bot.user_id in users:
         raise Refused("already_reacted")
-    users.append(state.bot.user_id)
-    state.changed(message.channel, message.root)
+    _add_reaction(state, message, args["name"].strip(":"), state.bot.user_id)
     return {}
 
 
@@ -97,7 +96,32 @@ def _unreact(state: WorkspaceState, args: Json) -> Json:
         raise Refused("no_reaction")
     users.remove(state.bot.user_id)
     state.changed(message.channel, message.root)
+    payloads.reacted(state, "reaction_removed", state.bot.user_id, args["name"].strip(":"), message)
     return {}
+
+
+def react(state: WorkspaceState, message: StoredMessage, name: str, user: str) -> None:
+    """A person adds a reaction. Raises `Refused` as `reactions.add` does."""
+    if message.ephemeral_for is not None:
+        raise Refused("message_not_found")
+    if user in message.reactions.get(name, ()):
+        raise Refused("already_reacted")
+    _add_reaction(state, message, name, user)
+
+
+def unreact(state: WorkspaceState, message: StoredMessage, name: str, user: str) -> None:
+    """A person takes a reaction away. Raises `Refused`."""
+    if user not in message.reactions.get(name, ()):
+        raise Refused("no_reaction")
+    message.reactions[name].remove(user)
+    state.changed(message.channel, message.root)
+    payloads.reacted(state, "reaction_removed", user, name, message)
+
+
+def _add_reaction(state: WorkspaceState, message: StoredMessage, name: str, user: str) -> None:
+    message.reactions.setdefault(name, []).append(user)
+    state.changed(message.channel, message.root)
+    payloads.reacted(state, "reaction_added", user, name, message)
 
 
 def _reaction(state: WorkspaceState, args: Json) -> tuple[StoredMessage, list[str]]:

@@ -23,7 +23,8 @@ def event(state: WorkspaceState, body: Json) -> None:
         "is_bot": True,
         "is_enterprise_install": False,
     }
-    channel = state.channels.get(str(body.get("channel")))
+    place = body.get("item", body)  # of a reaction, Slack names the message's
+    channel = state.channels.get(str(place.get("channel")))
     state.send(
         "events_api",
         {
@@ -57,6 +58,17 @@ def message(state: WorkspaceState, sent: StoredMessage) -> None:
     root = None if sent.thread_ts is None else state.find(sent.channel, sent.thread_ts)
     if root is not None and state.thread(sent.channel, root.ts).session is not None:
         _root_changed(state, root)
+
+
+def reacted(state: WorkspaceState, kind: str, user: str, name: str, to: StoredMessage) -> None:
+    """reaction_added or reaction_removed (`kind`): Slack says which message, not what it says or where its
+    thread is. The app hears of its own too, and only where it is a member.
+    """
+    if state.bot.user_id in state.channels[to.channel].members:
+        item = {"type": "message", "channel": to.channel, "ts": to.ts}
+        author = {} if not to.author else {"item_user": to.author}
+        body = {"type": kind, "user": user, "reaction": name, "item": item, **author}
+        event(state, {**body, "event_ts": state.next_ts()})
 
 
 def looked(state: WorkspaceState, person: Person, channel: str, viewed: tuple[str, ...]) -> None:

@@ -49,6 +49,8 @@ FAMILIES: Mapping[str, str] = {"channel": "channels", "group": "groups", "im": "
 
 EVENT_SCOPES: Mapping[str, str] = {
     "app_mention": "app_mentions:read",
+    "reaction_added": "reactions:read",
+    "reaction_removed": "reactions:read",
     **{f"message.{family}": f"{family}:history" for family in FAMILIES.values()},
 }
 """Slack takes no subscription to these events without the scope."""

@@ -314,6 +314,16 @@ class Workspace:
         payloads.event(self.state, {"type": "agent_session_stopped", **place, **about})
         return sealed
 
+    def react(self, user: str, channel: str, ts: str, name: str, *, now: float) -> None:
+        """A person adds a reaction to a message, by the name of its emoji. Raises `Refused`."""
+        self.pass_time(now)
+        chat.react(self.state, self._find(channel, ts), name, self._person(user).id)
+
+    def unreact(self, user: str, channel: str, ts: str, name: str, *, now: float) -> None:
+        """A person takes their reaction away. Raises `Refused`."""
+        self.pass_time(now)
+        chat.unreact(self.state, self._find(channel, ts), name, self._person(user).id)
+
     def edit(self, channel: str, ts: str, text: str, *, now: float, user: str | None = None) -> None:
         """`user` changes the text of a message of theirs (None: its author). Raises `Refused`."""
         self.pass_time(now)

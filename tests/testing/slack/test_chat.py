@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from slack_bot.testing.slack.workspace import WorkspaceRules
+from slack_bot.testing.slack.rules import SHIPPED
+from slack_bot.testing.slack.state import Refused
+from slack_bot.testing.slack.workspace import Change, WorkspaceRules
 
-from .scene import EVERYTHING, U1, Scene, button, context, task, text
+from .scene import EVERYTHING, NOW, U1, Scene, button, context, task, text
 
 CUSTOMIZED = replace(EVERYTHING, scopes=EVERYTHING.scopes | {"chat:write.customize"})
 ROOT, POST = "<root>", "<post>"
@@ -137,10 +139,55 @@ def test_who_listens_sees_a_reaction_come_and_go() -> None:
     scene = Scene()
     where = {"channel": "C1", "timestamp": scene.root, "name": "eyes"}
     looks: list[object] = []
-    scene.workspace.listen(lambda _: looks.append(scene.workspace.thread("C1", scene.root)[0].reactions))
+
+    def look(change: Change) -> None:
+        if change.kind == "thread":
+            looks.append(scene.workspace.thread("C1", scene.root)[0].reactions)
+
+    scene.workspace.listen(look)
     scene.ok("reactions.add", **where)
     scene.ok("reactions.remove", **where)
     assert looks == [{"eyes": ("U0BOT",)}, {}]
+
+
+def test_the_app_hears_which_message_has_a_reaction_and_no_more_of_it() -> None:
+    scene = Scene()
+    reply = scene.workspace.say("U1", "C1", "and this?", now=NOW, thread_ts=scene.root)
+    scene.workspace.take()
+    scene.workspace.react("U2", "C1", reply, "robot_face", now=NOW)
+    (envelope,) = scene.workspace.take()
+    told = envelope.payload["event"]
+    assert told.pop("event_ts")
+    assert told == {
+        "type": "reaction_added",
+        "user": "U2",
+        "reaction": "robot_face",
+        "item_user": "U1",
+        "item": {"type": "message", "channel": "C1", "ts": reply},
+    }
+    assert envelope.payload["is_ext_shared_channel"] is False
+    with pytest.raises(Refused, match="already_reacted"):
+        scene.workspace.react("U2", "C1", reply, "robot_face", now=NOW)
+    scene.workspace.unreact("U2", "C1", reply, "robot_face", now=NOW)
+    assert [each.payload["event"]["type"] for each in scene.workspace.take()] == ["reaction_removed"]
+    with pytest.raises(Refused, match="no_reaction"):
+        scene.workspace.unreact("U2", "C1", reply, "robot_face", now=NOW)
+
+
+def test_the_app_hears_its_own_reactions_and_none_from_where_it_is_no_member() -> None:
+    scene = Scene()
+    scene.ok("reactions.add", channel="C1", timestamp=scene.root, name="eyes")
+    assert [each.payload["event"]["user"] for each in scene.workspace.take()] == ["U0BOT"]
+    elsewhere = scene.workspace.say("U1", "C2", "hi", now=NOW)
+    scene.workspace.take()
+    scene.workspace.react("U1", "C2", elsewhere, "eyes", now=NOW)
+    assert scene.workspace.take() == []
+
+
+def test_reactions_are_told_only_to_an_app_that_asked_for_them() -> None:
+    scene = Scene(manifest=SHIPPED)
+    scene.workspace.react("U1", "C1", scene.root, "eyes", now=NOW)
+    assert scene.workspace.take() == []
 
 
 def test_text_beyond_forty_thousand_is_cut() -> None:

@@ -1,0 +1,1 @@
+"""Reactions of people that ask, stop, repeat and rate (`reactions` of a channel)."""
