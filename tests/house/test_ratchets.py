@@ -20,7 +20,7 @@ a feature stood around it, and hid all else that routing does. An eleventh one r
 by a file: what a message is (a mention, a reply, a new message of a channel) is judged by a class
 of its own; and a bot is built with one feature more.
 A twelfth one raised a takeover: schedules are one feature more, and two collections more that a store looks
-through.
+through. A thirteenth one did so: reactions are one feature more.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ WALKS = {
     "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
     "press": {"files": 89, "rooms": 10, "moves between files": 269, "moves between rooms": 78, "climbs": 11},
     "takeover": {  # what Slack refused is one module for names and buttons
-        "files": 146, "rooms": 11, "moves between files": 2588, "moves between rooms": 448, "climbs": 91,
+        "files": 148, "rooms": 11, "moves between files": 2593, "moves between rooms": 450, "climbs": 91,
     },
 }  # fmt: skip
 

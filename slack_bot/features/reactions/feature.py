@@ -1,6 +1,6 @@
 """Reactions of people: one that asks, and those that do what buttons do.
 
-What a reaction asks is stored before Slack is told that it came, as a mention is. A reaction never approves,
+What a reaction asks is stored before it is acknowledged to Slack, as a mention is. A reaction never approves,
 never answers a form, and never uses a token of a person; those of bots never count.
 """
 
