@@ -19,6 +19,7 @@ from .agents.wire.asker_tokens import PeopleTokens
 from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
+from .features.api.feature import FEATURE as API
 from .features.audit.audit_log import FEATURE as AUDIT
 from .features.channel_questions.feature import FEATURE as CHANNEL_QUESTIONS
 from .features.context.thread_context import FEATURE as CONTEXT
@@ -93,6 +94,7 @@ FEATURES: Sequence[Feature] = [
     USAGE,
     SCHEDULES,
     SHARE,
+    API,
 ]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0

@@ -5,7 +5,6 @@ import re
 import sys
 import uuid
 from argparse import Namespace
-from urllib.parse import parse_qs, urlsplit
 
 from .app import build, store_options
 from .clock import system_clock
@@ -15,7 +14,7 @@ from .settings.load import Settings
 from .store.contracts import Store
 from .store.outbound import accept_outbound, outbound
 from .store.stores import JoinedStore, join_store
-from .turn.outbound import OutboundMessage, OutboundRecord
+from .turn.outbound import OutboundMessage, OutboundRecord, place_of_link
 from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome
 
@@ -24,8 +23,6 @@ _CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
 _TS = re.compile(r"[0-9]+\.[0-9]+")
 _ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
 _KEPT = "It is kept as {}: the next bot that starts says it."
-_LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
-_SLACK_HOSTS = (".slack.com", ".slack-gov.com")
 _GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
 _OVER = frozenset({Stage.ENDED, Stage.WATCHED})
 
@@ -77,14 +74,12 @@ def _place_of(args: Namespace) -> tuple[str, str, str]:
 
 def _thread_of(word: str) -> tuple[str, str, str]:
     """A permalink of any message of the thread, or `channel:ts` of its first one."""
-    address = urlsplit(word)
-    if found := _LINK.fullmatch(address.path):
-        if address.scheme != "https" or not (address.hostname or "").endswith(_SLACK_HOSTS):
-            raise SettingsError(
-                f"--thread is {word!r}, which is no link of Slack's: they begin with https://NAME.slack.com/"
-            )
-        channel, seconds, fraction = found.groups()
-        root = parse_qs(address.query).get("thread_ts", [f"{seconds}.{fraction}"])[0]
+    if (place := place_of_link(word)) is not None:
+        channel, root = place
+    elif "/archives/" in word:
+        raise SettingsError(
+            f"--thread is {word!r}, which is no link of Slack's: they begin with https://NAME.slack.com/"
+        )
     else:
         channel, _, root = word.partition(":")
     if not (_CHANNEL.fullmatch(channel) and _TS.fullmatch(root)):

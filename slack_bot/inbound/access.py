@@ -178,6 +178,12 @@ class HourlyQuestions:
         """Ask this limit too."""
         self._others.append(limit)
 
+    async def seconds_until(self, subject: str, most: int, key: str) -> float:
+        """Count one message of `subject`, of which at most `most` an hour are taken. 0: it is taken, and
+        counts once by its `key`. Otherwise the seconds until the next one is. Raises StoreError.
+        """
+        return (await self._counts.take(key, {subject: most})).get(subject, 0.0)
+
     async def refusal(self, user: str, channel: str, key: str, *, is_bot: bool = False) -> Refusal | None:
         """Why one more question is not taken. None: it is taken, and counts once even if Slack sends it
         again.

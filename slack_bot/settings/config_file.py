@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from ..errors import SettingsError
-from . import schedules
+from . import api_access, schedules
 from .agents import AgentTable, agent_table
 from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
 from .load import ALIASES, CONFIG, FIELDS, Settings, refusal_line
@@ -17,7 +17,7 @@ from .names import env_name, nearest
 
 _MOST_BYTES = 1_000_000
 _EVERYWHERE, _SINGLE = "channel", "channels"
-_OF_OTHERS = ("agents", "routing", schedules.TABLE)
+_OF_OTHERS = ("agents", "routing", schedules.TABLE, api_access.KEYS, api_access.HOOKS)
 _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
@@ -57,6 +57,17 @@ def read_schedules(settings: Settings) -> Mapping[str, schedules.ScheduleEntry]:
     if problems:
         raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
     return entries
+
+
+def read_api(settings: Settings) -> api_access.ApiTable:
+    """All keys and webhooks of the HTTP API. Raises SettingsError as `read_config`."""
+    file, problems = settings.slack.config, list[str]()
+    whole = _read(file)
+    agents, _ = agent_table(settings, whole)
+    table = api_access.api_table(settings, whole, agents, problems)
+    if problems:
+        raise SettingsError("\n".join(f"{file}: {each}" if file else each for each in problems))
+    return table
 
 
 def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:

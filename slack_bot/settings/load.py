@@ -23,6 +23,7 @@ from ..installing import how_to_install
 from ..paths import kind_of
 from ..store_kinds import store_kind
 from . import models
+from .api import ApiSettings
 from .channels import ChannelSettings
 from .context import ContextSettings
 from .feedback import FeedbackSettings
@@ -44,6 +45,9 @@ _OTHERS = {"SLACK_API_TOKEN"}
 CONFIG = "SLACK_BOT_CONFIG"
 AGENTS_PREFIX = f"{PREFIX}AGENTS__"
 """Variables of the agents that the file of `CONFIG` names begin so."""
+HOOKS_PREFIX = f"{PREFIX}HOOKS__"
+"""Those of the webhooks that it names."""
+_OF_TABLES = (AGENTS_PREFIX, HOOKS_PREFIX)
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -97,6 +101,7 @@ class Settings(SettingsSection):
     turns: models.TurnSettings = models.TurnSettings()
     store: models.StoreSettings = models.StoreSettings()
     push: models.PushSettings = models.PushSettings()
+    api: ApiSettings = ApiSettings()
     health: models.HealthSettings = models.HealthSettings()
     files: FileSettings = FileSettings()
     web: WebSettings = WebSettings()
@@ -108,6 +113,8 @@ class Settings(SettingsSection):
     reference: models.ReferenceSettings = models.ReferenceSettings()
     agent_variables: Mapping[str, SecretStr] = {}
     """Variables of the agents that the file names, by their names (`settings/agents.py`)."""
+    hook_variables: Mapping[str, SecretStr] = {}
+    """Those of the webhooks that the file names (`settings/api_access.py`)."""
 
 
 def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
@@ -282,14 +289,16 @@ def read(
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
     values: dict[SettingPath, tuple[str, str]] = {}
-    of_agents: dict[str, SecretStr] = {}
+    of_tables: dict[str, SecretStr] = {}
     sources: list[_Source] = [_secret_files(secrets_dir), from_file, os.environ if env is None else env]
     for source in sources:
-        _collect(source, values, of_agents, problems)
+        _collect(source, values, of_tables, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, values)
     settings, refusals, refused = validated(values)
-    if of_agents:
-        settings = settings.model_copy(update={"agent_variables": of_agents})
+    if of_tables:
+        of_hooks = {name: value for name, value in of_tables.items() if name.startswith(HOOKS_PREFIX)}
+        of_agents = {name: value for name, value in of_tables.items() if name not in of_hooks}
+        settings = settings.model_copy(update={"agent_variables": of_agents, "hook_variables": of_hooks})
     problems += refusals
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
         problems += _missing(values, http)
@@ -357,7 +366,7 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
         return {
             file.name.upper(): file.read_text(encoding="utf-8")
             for file in sorted(directory.iterdir())
-            if (file.name.upper() in _VARIABLES or file.name.upper().startswith(AGENTS_PREFIX))
+            if (file.name.upper() in _VARIABLES or file.name.upper().startswith(_OF_TABLES))
             and kind_of(file) == "file"
         }
     except OSError as error:
@@ -373,7 +382,7 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
 def _collect(
     source: _Source,
     setting_values: dict[SettingPath, tuple[str, str]],
-    of_agents: dict[str, SecretStr],
+    of_tables: dict[str, SecretStr],
     problems: list[str],
 ) -> None:
     """Add the values of one source to those of weaker sources. A variable is stronger than its alias."""
@@ -385,9 +394,9 @@ def _collect(
                 value = value[1:-1]
                 problems.append(f"{name} {_QUOTED}")
             setting_values[path] = name, value
-        elif name.startswith(AGENTS_PREFIX):
+        elif name.startswith(_OF_TABLES):
             if value:
-                of_agents[name] = SecretStr(value)
+                of_tables[name] = SecretStr(value)
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
             problems.append(f"{name} is not a setting{_remedy(name)}")
 
@@ -490,7 +499,7 @@ def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> st
     `name`: what the person calls the setting; `message`: pydantic's.
     """
     words = expected(field, message)
-    is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
+    is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-|sbk_", str(value)) is not None
     if not words.startswith("should"):
         return f"{name} {words}"
     return f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
@@ -556,6 +565,7 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     secrets += [
         value.get_secret_value() for name, value in settings.agent_variables.items() if _is_secret(name)
     ]
+    secrets += [value.get_secret_value() for value in settings.hook_variables.values()]
     if (api_key := settings.agent.client.api_key) is not None:
         secrets.append(quote_plus(api_key.get_secret_value()))
     header = settings.agent.header_value

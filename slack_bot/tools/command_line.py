@@ -54,6 +54,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_config(add)
     _add_manifest(add)
     _add_keys(add)
+    _add_api_key(add)
     _add_schedules(add)
     _add_doctor(add)
 
@@ -273,6 +274,12 @@ def _add_keys(add: AddVerb) -> None:
     add("keys", _keys, about, "slack-bot keys > jwks.json")
 
 
+def _add_api_key(add: AddVerb) -> None:
+    about = "make a key with which a program posts over HTTP; its hash is for the file"
+    verb = add("api-key", _api_key, about, "slack-bot api-key ci")
+    verb.add_argument("key", metavar="NAME", help="its name: below [keys.NAME] is what it may do")
+
+
 def _add_schedules(add: AddVerb) -> None:
     about = "show what the bot asks by the clock and when it does next, or do one of it now"
     verb = add("schedules", _schedules, about, "slack-bot schedules run report")
@@ -340,6 +347,12 @@ def _manifest(args: argparse.Namespace) -> int:
 
 def _keys(args: argparse.Namespace) -> int:
     from .keys import main
+
+    return main(args)
+
+
+def _api_key(args: argparse.Namespace) -> int:
+    from .api_key import main
 
     return main(args)
 

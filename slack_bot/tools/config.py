@@ -22,7 +22,7 @@ from ..inbound.authorizer import call_or_raise
 from ..inbound.read import Asker
 from ..settings.agents import AgentTable
 from ..settings.channels import ALL, DIRECT, ChannelPolicies
-from ..settings.config_file import read_agents, read_config, read_schedules
+from ..settings.config_file import read_agents, read_api, read_config, read_schedules
 from ..settings.load import Settings, load
 from ..slack.api import new_web_client
 from ..testing.overrides import with_overrides
@@ -51,8 +51,12 @@ def _check(file: str) -> int:
     tables = [f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(file).items() if own]
     of_file = with_overrides(settings := load(), {"config": file})
     agents, schedules = read_agents(of_file), read_schedules(of_file)
+    table = read_api(of_file)
     if agents.are_listed:
         tables.append(f"agents: {', '.join(agents.entries)}; {agents.default} is asked if none is named")
+    for what, names in (("keys", table.keys), ("hooks", table.hooks)):
+        if names:
+            tables.append(f"{what}: {', '.join(names)}")
     if schedules:
         tables.append(f"schedules: {', '.join(schedules)}")
     if (keys := settings.agent.card_keys) is not None:

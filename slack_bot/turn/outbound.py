@@ -1,9 +1,14 @@
 """What the bot says without a question from Slack, and how far that has come."""
 
+import re
 import zlib
 from dataclasses import dataclass, replace
+from urllib.parse import parse_qs, urlsplit
 
-from .record import Question, QuestionOrigin, ThreadKey
+from .record import MESSAGE_TS, Question, QuestionOrigin, ThreadKey
+
+_LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
+_SLACK_HOSTS = (".slack.com", ".slack-gov.com")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class OutboundRecord:
 
     `is_begun`: Slack may have some of it. `posted`: the `ts` of what Slack confirmed. `turn`: the key of the
     turn with the agent's answer. `link`: where it is. `error`: why it cannot be delivered, in a sentence.
+    `fingerprint`: of the request that wanted it, if one did.
     """
 
     key: str
@@ -57,6 +63,7 @@ class OutboundRecord:
     link: str = ""
     error: str | None = None
     ended_at: float | None = None
+    fingerprint: str = ""
 
     @property
     def state(self) -> str:
@@ -97,3 +104,18 @@ def accepted(known: OutboundRecord | None, new: OutboundRecord) -> OutboundRecor
     if known.error is not None and known.message == new.message:
         return replace(known, error=None, ended_at=None)
     return known
+
+
+def place_of_link(link: str) -> tuple[str, str] | None:
+    """The channel and the thread of a message, by its link in Slack. None: it is no such link."""
+    try:
+        address = urlsplit(link)
+    except ValueError:
+        return None
+    if (match := _LINK.fullmatch(address.path)) is None:
+        return None
+    if address.scheme != "https" or not (address.hostname or "").endswith(_SLACK_HOSTS):
+        return None
+    channel, seconds, fraction = match.groups()
+    root = parse_qs(address.query).get("thread_ts", [f"{seconds}.{fraction}"])[0]
+    return (channel, root) if MESSAGE_TS.fullmatch(root) else None

@@ -1,0 +1,1 @@
+"""The HTTP API: programs post messages, and webhooks become questions."""

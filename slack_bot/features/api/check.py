@@ -1,0 +1,44 @@
+"""The check of `doctor` for the HTTP API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from ...errors import SettingsError
+from ...observe.findings import Diagnosis, failed, ok, warning
+from ...settings.api_access import ANYWHERE
+from ...settings.config_file import read_agents, read_api, read_config
+from ...settings.load import Settings
+
+_CHECK = "api"
+_MIN_SECRET = 16  # characters
+
+
+async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
+    """Say what programs may do, and what can be guessed."""
+    try:
+        read_config(settings.slack.config)
+        read_agents(settings)
+    except SettingsError:
+        return  # the checks of channels and agents say why
+    try:
+        table = read_api(settings)
+    except SettingsError as error:
+        for line in str(error).splitlines():
+            yield failed(_CHECK, line, "mend the file; `slack-bot config check` looks at it alone")
+        return
+    for name, key in table.keys.items():
+        if not (key.channels or key.may_dm):
+            text = f"the key {name} may write nowhere"
+            yield warning(_CHECK, text, f"set channels or may_dm of [keys.{name}]")
+        elif ANYWHERE in key.channels and key.may_mention:
+            text = f"the key {name} can ping everybody in every channel of the bot"
+            yield warning(_CHECK, text, f"name the channels of [keys.{name}], or take may_mention away")
+        else:
+            yield ok(_CHECK, f"the key {name} may write, at most {key.rate} messages an hour")
+    for name, hook in table.hooks.items():
+        if hook.secret is not None and len(hook.secret.get_secret_value()) < _MIN_SECRET:
+            remedy = "`openssl rand -hex 32` prints one"
+            yield warning(_CHECK, f"the secret of the webhook {name} is short", remedy)
+        else:
+            yield ok(_CHECK, f"the webhook {name} is at /v1/hooks/{name}")

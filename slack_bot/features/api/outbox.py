@@ -1,0 +1,76 @@
+"""Puts what requests want into the store, once, and says how far it has come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...clock import Clock
+from ...inbound.access import HourlyQuestions
+from ...store.contracts import Store
+from ...store.outbound import accept_outbound, outbound
+from ...turn.outbound import OutboundMessage, OutboundRecord
+from ...turn.progress import Stage
+from .answers import Problem, Refused
+
+Sender = tuple[str, str]
+"""What sends, `key` or `hook`, and its name."""
+
+
+class Outbox:
+    """The messages of requests. All methods raise StoreError."""
+
+    def __init__(self, store: Store, hourly: HourlyQuestions, clock: Clock) -> None:
+        self._store, self._hourly = store, hourly
+        self._clock = clock
+
+    async def put(
+        self, sender: Sender, message_id: str, message: OutboundMessage, rate: int, fingerprint: str = ""
+    ) -> OutboundRecord:
+        """Keep a message, once by its id. `fingerprint`: of what was sent; another one is a conflict.
+
+        "": what is sent later with the same id says nothing new. Raises Refused.
+        """
+        key = _key_of(sender, message_id)
+        known = await outbound(self._store, key)
+        if known is None:
+            kind, name = sender
+            wait = await self._hourly.seconds_until(f"{kind}:{name}", rate, key)
+            if wait:
+                words = f"There were {rate} messages in this hour, which is the rate of [{kind}s.{name}]."
+                raise Refused(Problem.TOO_MANY, words, wait)
+        elif fingerprint and known.fingerprint != fingerprint:
+            raise _conflict()
+        new = OutboundRecord(key, message, self._clock.wall(), fingerprint=fingerprint)
+        record = await accept_outbound(self._store, new)
+        if fingerprint and record.fingerprint != fingerprint:
+            raise _conflict()
+        return record
+
+    async def find(self, sender: Sender, message_id: str) -> OutboundRecord | None:
+        """The message with this id; None if it has none, or is forgotten."""
+        return await outbound(self._store, _key_of(sender, message_id))
+
+    def shown(self, record: OutboundRecord) -> dict[str, Any]:
+        """What is said of a message that was taken."""
+        return {"id": record.key.rpartition(":")[2], "state": record.state}
+
+    async def state(self, record: OutboundRecord) -> dict[str, Any]:
+        """How far a message has come. `answer`: what became of the question, if it is one."""
+        first = record.posted[0] if record.posted else None
+        about: dict[str, Any] = {**self.shown(record), "ts": first, "permalink": record.link or None}
+        if record.error is not None:
+            about["error"] = record.error
+        if record.message.is_question:
+            turn = None if record.turn is None else await self._store.turn(record.turn)
+            is_over = turn is not None and turn.stage is Stage.ENDED
+            about["answer"] = str(turn.outcome) if turn is not None and is_over else "running"
+        return about
+
+
+def _key_of(sender: Sender, message_id: str) -> str:
+    return f"{sender[0]}:{sender[1]}:{message_id}"
+
+
+def _conflict() -> Refused:
+    words = "This Idempotency-Key was used before, with another body: give each message its own."
+    return Refused(Problem.CONFLICT, words)
