@@ -22,6 +22,7 @@ VERBS = [
     "run",
     "say",
     "schedules",
+    "api-key",
     "replay",
     "explain",
     "capture",
@@ -213,7 +214,7 @@ def test_a_flag_that_a_verb_does_not_know_shows_the_usage_of_that_verb(
 def test_run_has_one_option() -> None:
     parser = command_line()
     assert parser.parse_args(["run", "--http"]).http
-    assert set(re.findall(r"^    (\w+) ", parser.format_help(), re.MULTILINE)) == {*VERBS, "agent"}
+    assert set(re.findall(r"^    ([\w-]+) ", parser.format_help(), re.MULTILINE)) == {*VERBS, "agent"}
 
 
 def test_a_run_without_settings_says_what_is_missing(

@@ -6,9 +6,7 @@ from .section import SettingsSection
 
 
 class ApiSettings(SettingsSection):
-    """The port of the HTTP API. It is opened where the file of `SLACK_BOT_CONFIG` has `[keys.NAME]` or
-    `[hooks.NAME]`.
-    """
+    """The port of the HTTP API, opened where the file of SLACK_BOT_CONFIG has keys or webhooks."""
 
     host: str = "0.0.0.0"
     """Address that the server listens on. HTTP mode takes the requests on Slack's port instead."""

@@ -174,7 +174,7 @@ def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
         (
             "NOSUCH__X",
             "; the sections are SLACK, AGENT, IDENTITY, SIGN_IN, CONTEXT, STREAM, GOVERNOR, CHANNEL, TURNS,"
-            " STORE, PUSH, HEALTH, FILES, WEB, FEEDBACK, USAGE, LOG, TRACES, AUDIT, REFERENCE",
+            " STORE, PUSH, API, HEALTH, FILES, WEB, FEEDBACK, USAGE, LOG, TRACES, AUDIT, REFERENCE",
         ),
         ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),

@@ -31,7 +31,7 @@ class Problem(Enum):
         self.status, self.meaning = status, meaning
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request is refused. `message`: one sentence for who sends it. `wait`: seconds until it is taken."""
 
     def __init__(self, problem: Problem, message: str, wait: float = 0.0) -> None:
@@ -53,7 +53,7 @@ def answered(taken: Taken) -> web.Response:
     return _response(taken.status, taken.body, {})
 
 
-def refused(refusal: Refused) -> web.Response:
+def refused(refusal: RequestRefused) -> web.Response:
     """The answer to a request that was refused. It closes the connection, which may carry more of it."""
     problem = refusal.problem
     headers = {"Retry-After": str(max(1, round(refusal.wait)))} if refusal.wait else {}

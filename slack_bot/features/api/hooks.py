@@ -88,7 +88,7 @@ def filled(template: str, fields: Any, *, is_shown: bool = False) -> str:
 
 
 def value_at(fields: Any, path: str) -> str:
-    """The field at a path, lists by number from 0; "" if there is none."""
+    """The field at a path, lists by number from 0; "" without one."""
     found = fields
     for part in path.split("."):
         if isinstance(found, dict):

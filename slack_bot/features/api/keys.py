@@ -24,10 +24,10 @@ def hash_of(key: str) -> str:
     return f"sha256:{sha256(key.encode('utf-8', 'replace')).hexdigest()}"
 
 
-def name_of_key(key: str, entries: Mapping[str, KeyEntry]) -> str | None:
+def name_of_key(key: str, known_keys: Mapping[str, KeyEntry]) -> str | None:
     """The name of a key; None: it is not known. Each is compared, in constant time."""
     wanted, found = hash_of(key), None
-    for name, entry in entries.items():
+    for name, entry in known_keys.items():
         if hmac.compare_digest(wanted, entry.hash):
             found = name
     return found

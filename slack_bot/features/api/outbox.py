@@ -10,7 +10,7 @@ from ...store.contracts import Store
 from ...store.outbound import accept_outbound, outbound
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.progress import Stage
-from .answers import Problem, Refused
+from .answers import Problem, RequestRefused
 
 Sender = tuple[str, str]
 """What sends, `key` or `hook`, and its name."""
@@ -28,7 +28,7 @@ class Outbox:
     ) -> OutboundRecord:
         """Keep a message, once by its id. `fingerprint`: of what was sent; another one is a conflict.
 
-        "": what is sent later with the same id says nothing new. Raises Refused.
+        "": what is sent later with the same id says nothing new. Raises RequestRefused.
         """
         key = _key_of(sender, message_id)
         known = await outbound(self._store, key)
@@ -37,7 +37,7 @@ class Outbox:
             wait = await self._hourly.seconds_until(f"{kind}:{name}", rate, key)
             if wait:
                 words = f"There were {rate} messages in this hour, which is the rate of [{kind}s.{name}]."
-                raise Refused(Problem.TOO_MANY, words, wait)
+                raise RequestRefused(Problem.TOO_MANY, words, wait)
         elif fingerprint and known.fingerprint != fingerprint:
             raise _conflict()
         new = OutboundRecord(key, message, self._clock.wall(), fingerprint=fingerprint)
@@ -71,6 +71,6 @@ def _key_of(sender: Sender, message_id: str) -> str:
     return f"{sender[0]}:{sender[1]}:{message_id}"
 
 
-def _conflict() -> Refused:
+def _conflict() -> RequestRefused:
     words = "This Idempotency-Key was used before, with another body: give each message its own."
-    return Refused(Problem.CONFLICT, words)
+    return RequestRefused(Problem.CONFLICT, words)

@@ -22,7 +22,7 @@ from ...settings.api import ApiSettings
 from ...settings.api_access import ApiTable, HookEntry
 from ...settings.models import SlackSettings
 from ...turn.json_values import has_halves, read_json
-from .answers import Problem, Refused, Taken, answered, refused
+from .answers import Problem, RequestRefused, Taken, answered, refused
 from .hooks import delivery_of, is_authentic, is_wanted
 from .hooks import message_of as message_of_hook
 from .keys import bearer_in, name_of_key
@@ -49,8 +49,8 @@ Team: TypeAlias = Callable[[], Awaitable[str]]
 class ApiReceiver:
     """Serves the API, in HTTP mode on Slack's port, otherwise on one of its own."""
 
-    def __init__(self, settings: ApiSettings, table: ApiTable, outbox: Outbox, team: Team) -> None:
-        self._settings, self._table = settings, table
+    def __init__(self, settings: ApiSettings, access: ApiTable, outbox: Outbox, team: Team) -> None:
+        self._settings, self._access = settings, access
         self._outbox, self._team = outbox, team
 
     @property
@@ -79,18 +79,18 @@ class ApiReceiver:
         try:
             handle = self._handler_of(request)
             return answered(await handle(request))
-        except Refused as refusal:
+        except RequestRefused as refusal:
             _log.info("a request is refused: %s %s", refusal.problem.status, refusal.message)
             return refused(refusal)
         except StoreError as error:
             _log.warning("a request was not taken: %s", error)
             return refused(
-                Refused(Problem.UNAVAILABLE, "The bot cannot keep this now; send it again.", _AGAIN)
+                RequestRefused(Problem.UNAVAILABLE, "The bot cannot keep this now; send it again.", _AGAIN)
             )
         except BotError as error:
             _log.warning("a request was not taken: %s", error)
             words = "Slack does not answer now; send it again."
-            return refused(Refused(Problem.UNAVAILABLE, words, _AGAIN))
+            return refused(RequestRefused(Problem.UNAVAILABLE, words, _AGAIN))
 
     def _handler_of(self, request: web.BaseRequest) -> Handle:
         path, method = request.path, request.method
@@ -102,7 +102,7 @@ class ApiReceiver:
             return _only("GET", method, self._look)
         if path.startswith(HOOKS):
             return _only("POST", method, self._hook)
-        raise Refused(Problem.NOT_FOUND, f"There is no such address; {DESCRIPTION} has all of them.")
+        raise RequestRefused(Problem.NOT_FOUND, f"There is no such address; {DESCRIPTION} has all of them.")
 
     async def _describe(self, _request: web.BaseRequest) -> Taken:
         return Taken(200, description())
@@ -114,13 +114,13 @@ class ApiReceiver:
         once = request.headers.getall(_ONCE, [])
         if len(once) != 1 or not 0 < len(once[0]) <= _MOST_ONCE or not once[0].isprintable():
             words = f"Give each message its own {_ONCE}, a header of at most {_MOST_ONCE} characters."
-            raise Refused(Problem.BAD_REQUEST, words)
+            raise RequestRefused(Problem.BAD_REQUEST, words)
         body, _ = await self._body(request)
         wanted = read_request(body)
         if wanted.team is not None and wanted.team != await self._team():
             words = f"The bot is not in the workspace {wanted.team}: leave team out."
-            raise Refused(Problem.FORBIDDEN, words)
-        key = self._table.keys[name]
+            raise RequestRefused(Problem.FORBIDDEN, words)
+        key = self._access.keys[name]
         message = message_in(wanted, name, key)
         same = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         message_id = _id_of(name, once[0])
@@ -131,24 +131,26 @@ class ApiReceiver:
         name = self._key_of(request)
         found = await self._outbox.find(("key", name), request.path.removeprefix(f"{MESSAGES}/"))
         if found is None:
-            raise Refused(Problem.NOT_FOUND, "This key has no message with this id; it may be forgotten.")
+            raise RequestRefused(
+                Problem.NOT_FOUND, "This key has no message with this id; it may be forgotten."
+            )
         return Taken(200, await self._outbox.state(found))
 
     def _key_of(self, request: web.BaseRequest) -> str:
-        """The name of the key that the request has. Raises Refused."""
+        """The name of the key that the request has. Raises RequestRefused."""
         token = bearer_in(request.headers.getall("Authorization", []))
-        name = name_of_key(token, self._table.keys) if token else None
+        name = name_of_key(token, self._access.keys) if token else None
         if name is None:
             words = "Send a key of the bot in the header Authorization: Bearer sbk_..."
-            raise Refused(Problem.UNAUTHORIZED, words)
+            raise RequestRefused(Problem.UNAUTHORIZED, words)
         return name
 
     # -- webhooks
 
     async def _hook(self, request: web.BaseRequest) -> Taken:
         name = request.path.removeprefix(HOOKS)
-        if (hook := self._table.hooks.get(name)) is None:
-            raise Refused(Problem.NOT_FOUND, "There is no such webhook.")
+        if (hook := self._access.hooks.get(name)) is None:
+            raise RequestRefused(Problem.NOT_FOUND, "There is no such webhook.")
         if hook.verify == "bearer" and not is_authentic(hook, (), _authorization(request), b""):
             raise _not_authentic()
         body, raw = await self._body(request, check=lambda data: _check_signature(hook, request, data))
@@ -162,28 +164,30 @@ class ApiReceiver:
     async def _body(
         self, request: web.BaseRequest, check: Callable[[bytes], None] = lambda _: None
     ) -> tuple[Any, bytes]:
-        """The JSON of the body, and its bytes. Raises Refused."""
+        """The JSON of the body, and its bytes. Raises RequestRefused."""
         if request.content_type != "application/json":
-            raise Refused(Problem.MEDIA_TYPE, "Send the body as application/json.")
+            raise RequestRefused(Problem.MEDIA_TYPE, "Send the body as application/json.")
         data = await read_body(request, self._settings.body_timeout, self._settings.max_body_bytes)
         if isinstance(data, int):
             most = self._settings.max_body_bytes
             words = {413: f"The body has more than {most} bytes.", 408: "The body did not come in time."}
-            raise Refused(_STATUSES[data], words.get(data, "The body did not come whole."))
+            raise RequestRefused(_STATUSES[data], words.get(data, "The body did not come whole."))
         check(data)
         keep_open(request)
         try:
             body = read_json(data.decode())
         except (ValueError, RecursionError):
-            raise Refused(Problem.BAD_REQUEST, "The body is no JSON in UTF-8.") from None
+            raise RequestRefused(Problem.BAD_REQUEST, "The body is no JSON in UTF-8.") from None
         if has_halves(body):
-            raise Refused(Problem.BAD_REQUEST, "A text in the body holds half of a character; write it anew.")
+            raise RequestRefused(
+                Problem.BAD_REQUEST, "A text in the body holds half of a character; write it again."
+            )
         return body, data
 
 
 def _only(allowed: str, method: str, handle: Handle) -> Handle:
     if method != allowed:
-        raise Refused(Problem.METHOD_NOT_ALLOWED, f"Use {allowed} here.")
+        raise RequestRefused(Problem.METHOD_NOT_ALLOWED, f"Use {allowed} here.")
     return handle
 
 
@@ -196,8 +200,8 @@ def _check_signature(hook: HookEntry, request: web.BaseRequest, body: bytes) -> 
         raise _not_authentic()
 
 
-def _not_authentic() -> Refused:
-    return Refused(Problem.UNAUTHORIZED, "The signature or the secret is missing or wrong.")
+def _not_authentic() -> RequestRefused:
+    return RequestRefused(Problem.UNAUTHORIZED, "The signature or the secret is missing or wrong.")
 
 
 def _id_of(name: str, once: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.features.api.answers import Problem, Refused
+from slack_bot.features.api.answers import Problem, RequestRefused
 from slack_bot.features.api.messages import message_in, read_request
 from slack_bot.settings.api_access import KeyEntry
 from slack_bot.turn.outbound import OutboundMessage
@@ -20,7 +20,7 @@ def message(body: dict[str, Any], **rights: Any) -> OutboundMessage:
 
 
 def refusal(body: dict[str, Any], **rights: Any) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         message(body, **rights)
     assert refused.value.problem is Problem.FORBIDDEN
     return refused.value.message

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from slack_bot.clock import system_clock
-from slack_bot.features.api.answers import Problem, Refused
+from slack_bot.features.api.answers import Problem, RequestRefused
 from slack_bot.features.api.outbox import Outbox
 from slack_bot.inbound.access import HourlyQuestions, LocalHour
 from slack_bot.settings.models import TurnSettings
@@ -38,7 +38,7 @@ async def test_of_two_bodies_at_once_one_is_a_conflict() -> None:
         for box, text in zip(boxes, ("a", "b"), strict=True)
     ]
     found = await asyncio.gather(*puts, return_exceptions=True)
-    (refusal,) = [each for each in found if isinstance(each, Refused)]
+    (refusal,) = [each for each in found if isinstance(each, RequestRefused)]
     assert refusal.problem is Problem.CONFLICT
     assert len(await unfinished_outbound(store)) == 1
 
@@ -49,6 +49,6 @@ async def test_ids_of_one_sender_are_not_those_of_another() -> None:
     assert await box.find(CI, "1") is not None
     assert await box.find(("key", "other"), "1") is None
     assert await box.find(("hook", "ci"), "1") is None
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         for number in range(3):
             await box.put(("key", "slow"), str(number), OutboundMessage("a", channel="C1"), 2)
