@@ -28,6 +28,7 @@ from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.forms.form_presses import FEATURE as FORMS
 from .features.home.listeners import FEATURE as HOME
 from .features.identity.published_keys import FEATURE as IDENTITY
+from .features.next_questions.feature import FEATURE as NEXT_QUESTIONS
 from .features.outbound.sender import FEATURE as OUTBOUND
 from .features.push.receiver import FEATURE as PUSH
 from .features.reactions.feature import FEATURE as REACTIONS
@@ -93,6 +94,7 @@ FEATURES: Sequence[Feature] = [
     SETTINGS_VIEW,
     USAGE,
     SCHEDULES,
+    NEXT_QUESTIONS,
     SHARE,
     API,
 ]

@@ -15,7 +15,7 @@ from .artifact_parser import ArtifactParser
 from .artifact_reader import ArtifactReader
 from .asides import Asides
 from .content import parts
-from .content.sources import Citations, sources_of
+from .content.beside import BesideAnswer
 from .dialects.dialect import ArtifactKind
 from .dialects.table import NARRATION_MARKS
 from .task_ids import TaskIds
@@ -53,7 +53,7 @@ class EventParser:
         self._reader = ArtifactReader(dialect)
         default = self._reader.dialect.answer_source
         self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, default)
-        self._ids, self._citations = TaskIds(), Citations()
+        self._ids, self._beside = TaskIds(), BesideAnswer()
         self._asides = Asides(self._answer, self._reader)
         self._extras, self._question = AnswerExtras(), AgentQuestion()
         self._candidates = Candidates()
@@ -100,8 +100,7 @@ class EventParser:
         if reader.is_open and (dialect := reader.recognise(frame, answer.sources.artifacts)) is not None:
             answer.habits.assume(dialect.answer_source)
         events = self._ids.learn(frame)
-        if sources := sources_of(frame):
-            events += self._citations.cite(sources)
+        events += self._beside.take(frame)
         match frame:
             case frames.ArtifactUpdate():
                 events += self._artifacts.take_update(frame)

@@ -85,6 +85,8 @@ class ChannelSettings(SettingsSection):
     their cost too."""
     share: bool = False
     """Whether there is a button below an answer with which its asker also sends it to the channel."""
+    suggestions: Annotated[int, Field(ge=0, le=5)] = 3
+    """How many of the next questions that an agent suggests are buttons below its answer. 0: none."""
     external: Literal["allow", "deny"] = "deny"
     """Whether people of other organisations (Slack Connect) may ask."""
     guests: Literal["allow", "deny"] = "allow"

@@ -24,18 +24,21 @@ from ..text.words import (
 )
 from ..turn.actions import TaskCard
 from ..turn.buttons import TurnButton
-from ..turn.extras import Source
+from ..turn.extras import NextQuestion, Source
 from ..turn.thread_state import ListensTo
 from .odd_hosts import odd_host
 
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
+ASKED = "asked"
+"""The kind of the message that shows a question which nobody wrote in Slack."""
 
 _GO_ON = {
     ListensTo.NOBODY: GO_ON_WITH_MENTION,
     ListensTo.ASKER: GO_ON_AS_ASKER,
     ListensTo.EVERYBODY: GO_ON,
 }
+_LABEL = 75  # Slack: characters of a button's text
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
 _MAX_CARDS = 40  # Slack: 50 blocks in a message; the answer and what is under it need some
@@ -182,6 +185,20 @@ def actions(shown: Mapping[TurnButton, str], turn: str) -> Block:
     return {"type": "actions", "elements": elements}
 
 
+def suggestions(offered: Sequence[NextQuestion], turn: str) -> Block:
+    """Buttons that ask the next questions, numbered from 1."""
+    elements = [
+        {
+            "type": "button",
+            "text": plain(shorten(each.label or each.text, _LABEL)),
+            "action_id": f"{TurnButton.NEXT_QUESTION}-{number}",
+            "value": f"{number}|{each.text}|{turn}",
+        }
+        for number, each in enumerate(offered, start=1)
+    ]
+    return {"type": "actions", "elements": elements}
+
+
 def footer(listens_to: ListensTo) -> Block:
     """How to go on."""
     return context(_GO_ON[listens_to])
@@ -235,7 +252,7 @@ def fallback(text: str) -> str:
 
 
 def metadata(turn: str, kind: str, part: int | None = None) -> Block:
-    """Metadata of our messages; `kind` is "answer", "question", "extra" or "note".
+    """Metadata of our messages; `kind` is "answer", "question", "extra", "asked" or "note".
 
     `part` counts the posts of a turn, so that one can be found again whose call had no answer.
     """
@@ -257,6 +274,11 @@ def turn_of(found: object) -> str | None:
     """The turn that metadata read back from a message names."""
     turn = _payload(found).get("turn")
     return turn if isinstance(turn, str) else None
+
+
+def shows_question(found: object) -> bool:
+    """Whether metadata read back from a message says that it shows the question and not its answer."""
+    return _payload(found).get("kind") == ASKED
 
 
 def part_of(found: object) -> int:

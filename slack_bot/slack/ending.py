@@ -115,7 +115,8 @@ class AnswerEnding:
             return ending
         text = self._delivery.state.ledger.text if ending.rewrite is None else ending.rewrite
         extras, sources = (*ending.extras, *self._extras.whole(text)), tuple(self._extras.sources)
-        return replace(ending, extras=extras, sources=sources)
+        following = self._extras.next_questions
+        return replace(ending, extras=extras, sources=sources, next_questions=following)
 
     def _show(self, ending: Ending, last_words: Ending, *, is_again: bool) -> Step[None]:
         """`is_again`: it broke before. If it breaks once more, the note of `last_words` is posted."""
@@ -301,7 +302,14 @@ class AnswerEnding:
         face = calls.face
         asker, name = calls.question.user, face.name_below(calls.workspace)
         who = () if form is None else answerers(form, asker, face.approvers)
-        rules = FooterRules(name, face.look is not None, asker, who, can_share=face.can_share)
+        rules = FooterRules(
+            name,
+            face.look is not None,
+            asker,
+            who,
+            can_share=face.can_share,
+            suggestions=0 if calls.question.asker_is_bot else face.suggestions,
+        )
         return footer_blocks(ending, calls.turn, rules)
 
 
@@ -327,7 +335,7 @@ class FooterRules:
 
     `offers_another`: other agents may be asked the same. `asker`, `answerers`: who may stop or repeat the
     turn, and who may answer its form; empty: everybody sees these buttons. `can_share`: the asker may send
-    the answer to the channel.
+    the answer to the channel. `suggestions`: how many next questions are offered at most.
     """
 
     name: str = ""
@@ -335,6 +343,7 @@ class FooterRules:
     asker: str = ""
     answerers: tuple[str, ...] = ()
     can_share: bool = False
+    suggestions: int = 0
 
 
 _FOR_ALL = FooterRules()
@@ -354,6 +363,9 @@ def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> l
         controls = forms.form_blocks(ending.form, ending.handle) if ending.handle else []
         under += shown_to(controls, rules.answerers)
         under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
+    offered = ending.next_questions[: rules.suggestions] if ending.outcome is Outcome.ANSWERED else ()
+    if offered:
+        under += shown_to([blocks.suggestions(offered, turn)], [rules.asker] if rules.asker else [])
     if ending.outcome.has_completed:
         under.append(blocks.feedback(turn))
         if rules.offers_another:

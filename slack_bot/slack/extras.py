@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from ..text.words import FILE_EMPTY, FILE_NOT_TAKEN, FILE_TOO_LARGE, NOT_ALL_SHOWN, TABLE_CUT, TABLE_UNTITLED
-from ..turn.actions import NameSources, ShowExtra
+from ..turn.actions import NameSources, ShowExtra, SuggestQuestions
 from ..turn.extras import (
     Chart,
     Counted,
@@ -20,12 +20,13 @@ from ..turn.extras import (
     Extra,
     ExtraRecord,
     LinkedFile,
+    NextQuestion,
     OutFile,
     Source,
     images_in,
     key_of,
 )
-from ..turn.sanitize import sanitize_extra, sanitize_sources
+from ..turn.sanitize import sanitize_extra, sanitize_questions, sanitize_sources
 from ..web.addresses import WebFile, may_fetch
 from . import blocks
 from .blocks import Block, TextForm
@@ -44,7 +45,9 @@ _FENCE = 8  # characters of a code block's marks
 
 
 class ExtraSurface:
-    """What one turn has besides text, and its `sources`. One writer: calls must not overlap."""
+    """What one turn has besides text, its `sources` and `next_questions`. One writer: calls must not
+    overlap.
+    """
 
     def __init__(self, calls: TurnCalls, posts: PostSurface) -> None:
         self._calls, self._posts = calls, posts
@@ -52,6 +55,7 @@ class ExtraSurface:
         self._waiting: list[Extra] = []
         self._messages = 0  # in the thread, with extras in them
         self.sources: list[Source] = []
+        self.next_questions: tuple[NextQuestion, ...] = ()
         self._known: dict[str, ExtraRecord] = {}
         self._hosts: Collection[str] = ()
         self._uploads_images = False
@@ -72,12 +76,17 @@ class ExtraSurface:
         """It has all the messages that it may have: the rest is for `show_rest`."""
         return self._messages >= self._calls.settings.max_extra_messages
 
-    def take(self, action: ShowExtra | NameSources, secrets: tuple[str, ...]) -> Iterator[None]:
+    def take(
+        self, action: ShowExtra | NameSources | SuggestQuestions, secrets: tuple[str, ...]
+    ) -> Iterator[None]:
         """Keep it, sanitized in steps, until the text is whole."""
-        if isinstance(action, NameSources):
-            self.sources += sanitize_sources(action.sources, secrets)
-        else:
-            self._add((yield from sanitize_extra(action.extra, secrets)))
+        match action:
+            case NameSources(sources=sources):
+                self.sources += sanitize_sources(sources, secrets)
+            case SuggestQuestions(questions=questions):
+                self.next_questions = sanitize_questions(questions, secrets)
+            case ShowExtra(extra=extra):
+                self._add((yield from sanitize_extra(extra, secrets)))
 
     def _add(self, extra: Extra) -> None:
         """A file whose address may not be fetched stays a link in the text."""

@@ -49,7 +49,7 @@ class TurnFace:
 
     `refused_parts` are all turns'. `approvers`: those of the channel. `can_stream`: the channel lets its
     asker see an answer grow before all others. `can_share`: it lets its asker send an answer to all of the
-    channel.
+    channel. `suggestions`: how many next questions it shows below an answer.
     """
 
     look: Look | None = None
@@ -57,6 +57,7 @@ class TurnFace:
     approvers: Sequence[str] = ()
     can_stream: bool = True
     can_share: bool = False
+    suggestions: int = 0
 
     def name_below(self, workspace: WorkspaceFacts) -> str:
         """The name of the agent where Slack does not show it above the answer; "" where it does."""

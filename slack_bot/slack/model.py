@@ -8,7 +8,7 @@ from ..text.fit import state_of
 from ..text.ledger import Segment
 from ..text.words import STOPPED
 from ..turn.actions import TaskCard
-from ..turn.extras import Extra, Source
+from ..turn.extras import Extra, NextQuestion, Source
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
@@ -50,7 +50,8 @@ class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
-    come below the text, in their order; `sources` are listed under all of it. `handle` names `form` in its
+    come below the text, in their order; `sources` are listed under all of it;
+    `next_questions` are offered there. `handle` names `form` in its
     buttons; without one it is a text only. `listens_to`: who can go on there without a mention;
     None: that is said already. `used`: what a line under the answer says of its time, tokens or cost.
     """
@@ -64,6 +65,7 @@ class Ending:
     handle: str = ""
     extras: tuple[Extra, ...] = ()
     sources: tuple[Source, ...] = ()
+    next_questions: tuple[NextQuestion, ...] = ()
     listens_to: ListensTo | None = ListensTo.NOBODY
     used: str = ""
 

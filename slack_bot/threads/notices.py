@@ -10,12 +10,13 @@ from ..observe.facts import Observer, TurnEnded, referred
 from ..settings.channels import ChannelPolicies
 from ..settings.models import StreamSettings
 from ..slack.api import SlackApi
-from ..slack.blocks import Args, actions, markdown
+from ..slack.blocks import ASKED, Args, actions, markdown
 from ..slack.faults import CallOk, StreamingRefusalCache
 from ..slack.forms import notice_view
 from ..slack.look import Look, TurnFace
 from ..slack.methods import Priority
 from ..slack.model import Ending
+from ..slack.reconcile import SKEW
 from ..slack.status import QueuedReaction
 from ..slack.stream_starts import StreamStartTracker
 from ..slack.surfaces import PostSurface
@@ -23,6 +24,7 @@ from ..slack.turn_calls import TurnCalls
 from ..slack.writer import WhoListens, Writer
 from ..store.contracts import Store
 from ..text.words import (
+    ASKS_NEXT,
     NOT_BEGUN,
     NOT_TAKEN,
     RESTARTING,
@@ -98,6 +100,7 @@ class Notices:
                 policy.approvers,
                 can_stream,
                 can_share=policy.share and not is_direct(channel),
+                suggestions=policy.suggestions,
             ),
         )
 
@@ -138,6 +141,19 @@ class Notices:
         writer = self.writer(question)
         posts = PostSurface(writer.calls, -int(self._clock.wall()))
         await writer.carry_out(posts.post("", (), (), "note", says=text))
+
+    async def show_question(self, turn: TurnRecord, *, is_again: bool) -> None:
+        """Post the question of a turn that nobody wrote in Slack, once over all processes. A failure is
+        logged. `is_again`: another process may have posted it.
+        """
+        question = turn.question
+        writer = self.writer(question)
+        posts = PostSurface(writer.calls, since=turn.accepted_at - SKEW)
+        text = ASKS_NEXT.format(question.user, question.text)
+        try:
+            await writer.carry_out(posts.post(text, (), (), ASKED, is_again=is_again))
+        except BotError as error:
+            log.error("a suggested question is not in its thread: %s", error, extra={"turn": turn.key})
 
     async def offer(self, question: Question, user: str, text: str, labels: Mapping[TurnButton, str]) -> None:
         """Tell `user` alone, with buttons of the turn, and their labels."""

@@ -179,7 +179,7 @@ class ActionHandler:
                 most = self._settings.max_form_fields, self._settings.max_form_choices
                 form = yield from sanitize_form(form, secrets, *most)
                 news.ask_at(form, self._now() + self._settings.first_flush_delay)
-            case actions.ShowExtra() | actions.NameSources():
+            case actions.ShowExtra() | actions.NameSources() | actions.SuggestQuestions():
                 yield from answer.extras.take(action, secrets)
                 return
             case actions.SaveIds():

@@ -26,7 +26,7 @@ from ..text.words import BROKE, NOT_BEGUN, QUESTION_AUDIO_UNNAMED, RESTARTING, T
 from ..turn.files import GivenFile
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import Heard, Surroundings, one_line
-from ..turn.record import Outcome, Question
+from ..turn.record import Outcome, Question, QuestionOrigin
 from .asker_rights import AskerRights
 from .background import TaskSet
 from .commands import TurnResult
@@ -344,6 +344,9 @@ class TurnRun:
             LookAround(parts, agent),
         )  # fmt: skip
         question = journal.question
+        is_first = not (question.attempt or journal.record.messages)
+        if question.origin is QuestionOrigin.SUGGESTION and is_first:
+            await parts.notices.show_question(journal.record, is_again=journal.is_takeover)
         known = await parts.learned.of_workspace(question.thread.team)
         answer.know_workspace(known, parts.clock.monotonic())
         ended = await runner.run()

@@ -54,12 +54,15 @@ _KEYS = (
     "response_schema review_configs toolConfirmation",
     "categories citations columns datasets encoding field headers labels mark rows segments series spec",
     "values",
+    "followUpQuestions follow_up_questions follow_ups followup_questions followups next_questions questions",
+    "suggestedQuestions suggested_prompts suggested_questions suggestions",
     "PlatformEngineerResponse ResponseFormat is_task_complete was_task_successful",
 )
 _FLAGS = (*NARRATION_MARKS, *ANSWER_MARKS)
 KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split()) | {*_FLAGS}
 """Keys that the bot reads or A2A defines: of the protocol, of HTTP errors in a tape, of what agents say about
-their answer, of tool calls, plan steps, forms, tables, charts, sources and CAIPE's envelope."""
+their answer, of tool calls, plan steps, forms, tables, charts, sources, next questions and CAIPE's
+envelope."""
 _SIGNS = re.compile("|".join(map(re.escape, KEYS)))
 _MEANING = re.compile(r"(?:^|(?<=_))(?:type|kind|(?:is_)?(?:thought|thinking|reasoning)|is_long_running)\Z")
 """The end of a key that says what a part or its metadata is, with any prefix."""

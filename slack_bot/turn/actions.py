@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ..text.sanitize import LONGEST
-from .extras import Extra, Source
+from .extras import Extra, NextQuestion, Source
 from .form import Form
 from .record import Outcome
 
@@ -119,6 +119,14 @@ class NameSources:
 
 
 @dataclass(frozen=True, slots=True)
+class SuggestQuestions:
+    """Offer these below the answer, in place of those before."""
+
+    questions: tuple[NextQuestion, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SaveIds:
     """Ids to keep with the thread. None: unchanged."""
 
@@ -157,6 +165,7 @@ Action: TypeAlias = (
     | ShowForm
     | ShowExtra
     | NameSources
+    | SuggestQuestions
     | SaveIds
     | EndTurn
     | NoOp

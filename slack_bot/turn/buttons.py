@@ -5,7 +5,8 @@ from enum import StrEnum
 
 class TurnButton(StrEnum):
     """action_ids. The value is the key of the turn; of FEEDBACK `positive|` or `negative|` and the key; of
-    CHOOSE_AGENT the name of the agent, `|` and the key of the question; of SCHEDULE_... the schedule's name.
+    CHOOSE_AGENT the name of the agent, `|` and the key of the question; of SCHEDULE_... the schedule's name;
+    of NEXT_QUESTION its number, `|`, its text, `|` and the key.
     """
 
     FEEDBACK = "feedback"
@@ -22,6 +23,7 @@ class TurnButton(StrEnum):
     SCHEDULE_GO_ON = "schedule_go_on"
     SCHEDULE_RUN = "schedule_run"
     SHARE = "share"
+    NEXT_QUESTION = "next_question"
 
 
 FEEDBACK_MODAL = "feedback_why"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from .extras import Extra, Source
+from .extras import Extra, NextQuestion, Source
 from .form import Form
 
 
@@ -155,6 +155,14 @@ class SourcesFound:
 
 
 @dataclass(frozen=True, slots=True)
+class NextQuestionsFound:
+    """The agent suggests what to ask next. They replace what it suggested before."""
+
+    questions: tuple[NextQuestion, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequired:
     """The agent waits for the human."""
 
@@ -235,6 +243,7 @@ Event: TypeAlias = (
     | PlanChanged
     | Attached
     | SourcesFound
+    | NextQuestionsFound
     | InputRequired
     | AuthCompleted
     | TaskEnded

@@ -89,6 +89,14 @@ def images_in(text: str) -> tuple[LinkedFile, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class NextQuestion:
+    """What the agent suggests to ask next. `text` is asked, `label` is what its button says; "": the text."""
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A page that an answer comes from."""
 

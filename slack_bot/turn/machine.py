@@ -34,6 +34,7 @@ from .actions import (
     ShowExtra,
     ShowForm,
     ShowStatus,
+    SuggestQuestions,
     TaskCard,
     UpdateCard,
 )
@@ -87,6 +88,7 @@ _ROWS: tuple[tuple[type, tuple[State, ...], State | None], ...] = (
     (events.PlanChanged, (State.WORKING, State.ANSWERING, State.SETTLED), _STAYS),
     (events.Attached, _OPEN, _STAYS),
     (events.SourcesFound, _OPEN, _STAYS),
+    (events.NextQuestionsFound, _OPEN, _STAYS),
     (events.InputRequired, _OPEN, _STAYS),
     (events.AuthCompleted, _OPEN, _STAYS),
     (events.TaskEnded, (*_OPEN, State.STOPPING), _STAYS),
@@ -289,6 +291,7 @@ class Turn:
             events.PlanChanged: cards.follow_plan,
             events.Attached: self._attach,
             events.SourcesFound: cards.cite,
+            events.NextQuestionsFound: self._suggest,
             events.InputRequired: self._ask,
             events.AuthCompleted: self._go_on,
             events.TaskEnded: self._end_task,
@@ -369,6 +372,9 @@ class Turn:
             return [NoOp(f"the agent wants nothing shown: {event.reason}")]
         self.latches[Latch.ANSWER_BEGUN] = True
         return [ShowExtra(event.extra, event.reason)]
+
+    def _suggest(self, event: events.NextQuestionsFound) -> list[Action]:
+        return [SuggestQuestions(event.questions, event.reason)]
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:

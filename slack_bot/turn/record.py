@@ -77,6 +77,7 @@ class QuestionOrigin(StrEnum):
     CHANNEL = "channel"  # a message in a channel in which each one is a question
     SCHEDULE = "schedule"
     REQUEST = "request"  # an operator, or a program over HTTP
+    SUGGESTION = "suggestion"  # a person pressed a question that the agent suggested
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,16 @@
 """Makes the values of a turn harmless, as `text/sanitize.py` makes text: cards, forms, sources and extras."""
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from ..text.sanitize import LONGEST, SLICE, sanitize, sanitize_beginning, sanitize_in_steps
 from .actions import TaskCard
-from .extras import Chart, DataTable, Extra, LinkedFile, OutFile, Source
+from .extras import Chart, DataTable, Extra, LinkedFile, NextQuestion, OutFile, Source
 from .form import Choice, Field, Form, ProposedCall
 
 _CELLS_AT_ONCE = 200  # of a table, in one step
+_LONGEST_QUESTION = 1_000  # a longer one is not shown: a part of it would ask something else
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -23,6 +24,26 @@ def sanitize_sources(sources: tuple[Source, ...], secrets: tuple[str, ...]) -> t
     """Those whose address holds nothing that must not be shown."""
     kept = (each for each in sources if sanitize(each.url, secrets) == each.url)
     return tuple(Source(each.url, sanitize_beginning(each.title, secrets)) for each in kept)
+
+
+def sanitize_questions(
+    suggested: Sequence[NextQuestion], secrets: tuple[str, ...]
+) -> tuple[NextQuestion, ...]:
+    """Those that are shown as the agent sent them, each in one line and once.
+
+    One that holds a secret, a mention or a control character is left out: what a person presses is asked word
+    for word.
+    """
+    kept: dict[str, NextQuestion] = {}
+    for each in suggested:
+        text, label = (" ".join(words.split()) for words in (each.text, each.label))
+        if text and _is_harmless(text, secrets):
+            kept.setdefault(text, NextQuestion(text, label if _is_harmless(label, secrets) else ""))
+    return tuple(kept.values())
+
+
+def _is_harmless(text: str, secrets: tuple[str, ...]) -> bool:
+    return len(text) <= _LONGEST_QUESTION and sanitize(text, secrets) == text
 
 
 def sanitize_form(

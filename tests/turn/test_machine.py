@@ -37,6 +37,7 @@ from slack_bot.turn.events import (
     InputRequired,
     Narrated,
     NarrationConfirmed,
+    NextQuestionsFound,
     PlanChanged,
     PlanStep,
     SourcesFound,
@@ -52,7 +53,7 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegun,
 )
-from slack_bot.turn.extras import DataTable, Source
+from slack_bot.turn.extras import DataTable, NextQuestion, Source
 from slack_bot.turn.form import Choice, Field, Form, FormKind, ReplyFormat
 from slack_bot.turn.machine import TABLE, State, Turn
 from slack_bot.turn.record import Outcome
@@ -74,6 +75,7 @@ SAMPLES: dict[type, Event] = {
     PlanChanged: PlanChanged((PlanStep("s1", "Search", StepState.RUNNING),)),
     Attached: Attached(DataTable(("city",), (("Oslo",),))),
     SourcesFound: SourcesFound((Source("https://x.example"),)),
+    NextQuestionsFound: NextQuestionsFound((NextQuestion("And then?"),)),
     InputRequired: InputRequired(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
     AgentIdle: AgentIdle(130.0),

@@ -4,6 +4,9 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TypeVar
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from slack_bot.text.masking import MASK
 from slack_bot.text.sanitize import (
     LONGEST,
@@ -13,8 +16,9 @@ from slack_bot.text.sanitize import (
     sanitize_in_steps,
 )
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.extras import NextQuestion
 from slack_bot.turn.form import Choice, Field, Form, ProposedCall
-from slack_bot.turn.sanitize import sanitize_card, sanitize_form
+from slack_bot.turn.sanitize import sanitize_card, sanitize_form, sanitize_questions
 from tests.turn.work import steps
 
 SECRET = "s3cret-value"
@@ -124,3 +128,19 @@ def test_a_short_form_is_read_in_one_step_and_a_long_one_in_many() -> None:
     assert len(steps(sanitize_form(form(3), (), 50, 100))) == 1
     assert len(steps(sanitize_form(form(3_000), (), 50, 100))) > 50
     assert result(sanitize_form(form(3_000), (), 50, 100)) == form(3_000)
+
+
+@given(st.lists(st.builds(NextQuestion, st.text(), st.text())))
+def test_a_suggested_question_is_shown_as_it_was_sent_or_not_at_all(suggested: list[NextQuestion]) -> None:
+    kept = sanitize_questions(suggested, (SECRET,))
+    assert len({each.text for each in kept}) == len(kept)
+    sent = {" ".join(each.text.split()) for each in suggested}
+    for each in kept:
+        assert each.text in sent and sanitize(each.text, (SECRET,)) == each.text
+        assert sanitize(each.label, (SECRET,)) == each.label
+
+
+def test_a_suggested_question_with_a_secret_or_a_mention() -> None:
+    bad = NextQuestion(f"x {SECRET}"), NextQuestion("<!here> x"), NextQuestion("x" * 1_001), NextQuestion(" ")
+    good = NextQuestion("What\nnow?", "<@U1>")
+    assert sanitize_questions((*bad, good, good), (SECRET,)) == (NextQuestion("What now?"),)

@@ -20,6 +20,7 @@ from ..wire.frames import AgentMessage, Artifact, Metadata, Part
 from .data_markdown import TextBeside, beside, from_json
 from .extras import extra_in
 from .sources import names_sources
+from .suggestions import names_suggestions
 
 _STATES = {
     "in_progress": StepState.RUNNING,
@@ -292,6 +293,11 @@ def extract_content(
     return Content(text, thoughts, tuple(tools), is_block, extras)
 
 
+def _is_beside(data: Any) -> bool:
+    """Whether a data part is shown below the text, and is none of it."""
+    return names_sources(data) or names_suggestions(data)
+
+
 def _joined(
     parts: list[Part], *, keeps_extras: bool, description: str
 ) -> tuple[str, bool, tuple[Extra, ...]]:
@@ -307,7 +313,7 @@ def _joined(
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
-        elif part.text is None and not (part.has_data and names_sources(part.data)):
+        elif part.text is None and not (part.has_data and _is_beside(part.data)):
             extra = extra_in(part, text_beside, description) if keeps_extras else None
             extras += [extra] if extra is not None else []
             is_text = extra is None or isinstance(extra, LinkedFile)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from ...turn.events import Event, SourcesFound
 from ...turn.extras import Source
 from ...turn.json_values import object_of, text_of
-from ..wire.frames import ArtifactUpdate, Frame, MessageReply, Metadata, Part, Snapshot, StatusUpdate
+from ..wire.frames import Metadata, Part
 
 CITATION = "https://a2a-extensions.agentstack.beeai.dev/ui/citation/v1"
 _LISTS = ("citations", "sources")
@@ -42,34 +42,12 @@ class Citations:
         return [SourcesFound(new, reason="named by the agent")] if new else []
 
 
-def sources_of(frame: Frame) -> list[Source]:
-    """The sources that an event names."""
-    sources: list[Source] = []
-    match frame:
-        case ArtifactUpdate(artifact=artifact, metadata=metadata):
-            _find(sources, metadata, ())
-            _find(sources, artifact.metadata, artifact.parts)
-        case StatusUpdate(message=message, metadata=metadata):
-            _find(sources, metadata, ())
-            if message is not None:
-                _find(sources, message.metadata, message.parts)
-        case MessageReply(message=message):
-            _find(sources, message.metadata, message.parts)
-        case Snapshot(message=message, artifacts=artifacts, metadata=metadata):
-            _find(sources, metadata, ())
-            for each in artifacts:
-                _find(sources, each.metadata, each.parts)
-            if message is not None:
-                _find(sources, message.metadata, message.parts)
-    return sources
-
-
 def names_sources(data: Any) -> bool:
     """Whether a data part is only a list of sources."""
     return isinstance(data, dict) and data.get("type") in _LISTS
 
 
-def _find(sources: list[Source], metadata: Metadata, parts: Sequence[Part]) -> None:
+def find_sources(sources: list[Source], metadata: Metadata, parts: Sequence[Part]) -> None:
     """Add the sources in `metadata` and `parts` to `sources`.
 
     It must be fast: of thousands of chunks none has any.

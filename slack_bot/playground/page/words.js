@@ -16,6 +16,7 @@ export const DECISIONS = {
   ShowForm: ["form shown", "The agent asks back: its question stands in the thread as a form."],
   ShowExtra: ["table, chart, file", "It is shown below the text when that is whole."],
   NameSources: ["sources listed", "They stand under the answer."],
+  SuggestQuestions: ["next questions offered", "They are buttons below the answer."],
   SaveIds: ["ids noted", "The agent's ids of the task and the conversation are kept with the thread."],
   EndTurn: ["end", "The turn is over, and the thread says so."],
 };
@@ -33,6 +34,7 @@ const HEARD = {
   PlanChanged: "the plan changed",
   Attached: "something to show came",
   SourcesFound: "sources came",
+  NextQuestionsFound: "next questions came",
   InputRequired: "the agent asks back",
   AuthCompleted: "somebody has signed in",
   TaskEnded: "the task ended",

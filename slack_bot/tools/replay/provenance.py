@@ -214,12 +214,8 @@ class TurnProvenance:
                 self.cards.append(ExplainedNews(because, f"{card.title} - {card.state}"))
             case actions.SetPlanTitle(title=title):
                 self.cards.append(ExplainedNews(because, f"the line above the cards: {title}"))
-            case actions.ShowExtra(extra=extra):
-                called = getattr(extra, "title", "") or getattr(extra, "name", "")
-                what = f"{type(extra).__name__} {called}".rstrip()
-                self.beside.append(ExplainedNews(because, f"below the text: {what}"))
-            case actions.NameSources(sources=sources):
-                self.beside.append(ExplainedNews(because, f"{len(sources)} sources under the answer"))
+            case actions.ShowExtra() | actions.NameSources() | actions.SuggestQuestions():
+                self.beside.append(ExplainedNews(because, _in_short(action)))
             case actions.ShowForm(form=form) if question := form.as_markdown().strip():
                 reason = f" ({self._asking.reason})" if self._asking.reason else ""
                 reason = ": ".join(
@@ -268,6 +264,17 @@ class TurnProvenance:
         text = str(getattr(event, "text", ""))
         if text or what in LATE:
             self.unshown.append(ExplainedNews(replace(cause, name=_named(cause, event)), what, len(text)))
+
+
+def _in_short(action: actions.ShowExtra | actions.NameSources | actions.SuggestQuestions) -> str:
+    match action:
+        case actions.ShowExtra(extra=extra):
+            called = getattr(extra, "title", "") or getattr(extra, "name", "")
+            return f"below the text: {type(extra).__name__} {called}".rstrip()
+        case actions.NameSources(sources=sources):
+            return f"{len(sources)} sources under the answer"
+        case actions.SuggestQuestions(questions=questions):
+            return f"{len(questions)} next questions below the answer"
 
 
 def _named(cause: Cause, event: object) -> str:

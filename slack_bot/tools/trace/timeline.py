@@ -57,6 +57,7 @@ _ACTIONS = {
     "ShowForm": "ask",
     "ShowExtra": "append",
     "NameSources": "append",
+    "SuggestQuestions": "append",
     "EndTurn": "close",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")

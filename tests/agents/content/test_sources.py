@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.agents.content.sources import CITATION, Citations, canonical, is_address, sources_of
+from slack_bot.agents.content.beside import BesideAnswer
+from slack_bot.agents.content.sources import CITATION, Citations, canonical, is_address
 from slack_bot.agents.wire.frames import decode
 from slack_bot.turn.events import SourcesFound
 from slack_bot.turn.extras import Source
@@ -37,6 +38,11 @@ def artifact(event: Any = None, metadata: Any = None, *parts: Any) -> dict[str, 
     }
 
 
+def sources_of(event: dict[str, Any]) -> list[Source]:
+    found = [each for each in BesideAnswer().take(decode(event)) if isinstance(each, SourcesFound)]
+    return [source for each in found for source in each.sources]
+
+
 def data(value: Any) -> dict[str, Any]:
     return {"kind": "data", "data": value}
 
@@ -62,12 +68,12 @@ WEB = {"groundingChunks": [{"web": {"uri": URL, "title": "A"}}, {"retrievedConte
     ],
 )  # fmt: skip
 def test_every_way_to_name_one(event: dict[str, Any]) -> None:
-    assert sources_of(decode(event)) == [TOLD]
+    assert sources_of(event) == [TOLD]
 
 
 def test_addresses_alone_are_sources_and_what_is_none_is_not() -> None:
     told = reply({"sources": [URL, 5, None, {"title": "no address"}, "javascript:x", {"url": OTHER}]})
-    assert sources_of(decode(told)) == [Source(URL), Source(OTHER)]
+    assert sources_of(told) == [Source(URL), Source(OTHER)]
 
 
 @pytest.mark.parametrize(

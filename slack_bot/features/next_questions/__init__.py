@@ -1,0 +1,1 @@
+"""Asks the next question that an agent suggests, for the person who presses its button."""
