@@ -223,6 +223,7 @@ class Workspace:
         ts = self.say(bot, channel, "", now=now, thread_ts=thread_ts, is_told=False)
         message = self._find(channel, ts)
         message.attachments = list(attachments)
+        self.state.changed(channel, message.root)
         payloads.message(self.state, message)
         return ts
 
