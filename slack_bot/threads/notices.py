@@ -123,8 +123,8 @@ class Notices:
     async def break_off(
         self, turn: TurnRecord, outcome: Outcome, reason: str, note: str, writer: Writer | None = None
     ) -> None:
-        """End a turn whose runner could not, by its `writer` or in a message of its own."""
-        now, key, writer = self._clock.monotonic(), turn.key, writer or self.writer(turn.question)
+        """End a turn whose runner could not: by its `writer`, or else below what other processes wrote."""
+        now, key, writer = self._clock.monotonic(), turn.key, writer or await self._writer_after(turn)
         is_whole = None if outcome is Outcome.STOPPED else False
         ended = TurnEnded(
             now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole, agent=turn.agent
@@ -134,6 +134,22 @@ class Notices:
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, writer, offer_retry=can_retry)
         await self._journal.end(replace(turn, messages=writer.answer.state.records), outcome, reason)
+
+    async def _writer_after(self, turn: TurnRecord) -> Writer:
+        """Writes where processes that are gone left off; of what they began no stream stays open."""
+        question = turn.question
+        if turn.sent_at is None:
+            return self.writer(question)
+        api = self._api.for_turn(question.key, question.thread.ts)
+        writer = Writer(self._calls(question), api, self._clock, turn.messages)
+        others = {*await self._journal.store.messages_in(question.thread), *(each.ts for each in turn.extras)}
+        has_note = turn.watched_at is not None
+        try:
+            step = writer.answer.delivery.take_over(turn.sent_at, others, has_note=has_note)
+            await writer.carry_out(step)
+        except BotError as error:
+            log.warning("what was written of an answer was not read: %s", error, extra={"turn": turn.key})
+        return writer
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""

@@ -12,12 +12,14 @@ import pytest
 
 from slack_bot.errors import StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
+from slack_bot.settings.models import TurnSettings
 from slack_bot.store.knowledge import CONVERSATIONS
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.words import GIVEN_UP
 from slack_bot.turn.record import Question, ThreadKey
 from tests.examples import at_each_third
 from tests.store import subjects
@@ -474,3 +476,28 @@ async def test_its_failure_is_shown() -> None:
         await bot.idle()
         assert bot.outcomes == ["failed"]
         assert [seen for seen in bot.thread(root) if seen.is_bot]
+
+
+# -- more kills than processes that may try
+
+
+@on_virtual_time
+async def test_a_turn_that_is_given_up_leaves_no_stream_open_and_its_text_stays() -> None:
+    store = MemoryStore(is_durable=True)
+    before: BotHarness | None = None
+    root = ""
+    for _ in range(TurnSettings().max_takeovers + 1):
+        started = {"after": before} if before is not None else {"store": store}
+        async with run_bot(*([LONG] if before is None else []), **started) as bot:
+            root = root or await bot.ask("one")
+            await asyncio.sleep(8)
+            before = bot
+            bot.life.end_now()
+    async with run_bot(after=before) as bot:
+        await bot.idle()
+        assert bot.outcomes == ["lost"]
+        assert bot.workspace.open_streams() == []
+        read = [seen for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
+        words = " ".join(seen.text for seen in read).split()
+        assert words == [f"word{number}" for number in range(len(words))] and len(words) > 10
+        assert GIVEN_UP.partition(".")[0] in read[-1].read
