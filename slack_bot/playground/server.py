@@ -24,11 +24,12 @@ from ..settings.models import ReferenceSettings
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.overrides import with_overrides
-from ..testing.slack.rules import SEVERAL_AGENTS, SHIPPED
+from ..testing.slack.rules import AppManifest
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import card_of, settings_for
 from ..tools.files import open_capture
+from ..tools.manifest import manifest_for
 from ..tools.replay.replay import check_options, read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
 from .hosting import check_port, no_address, serve_until_stopped, set_up_logs
@@ -127,7 +128,8 @@ async def open_playground(
     Raises BotError if the page's address cannot be had.
     """
     clock = system_clock()
-    manifest = SEVERAL_AGENTS if theirs is None else SHIPPED
+    wanted = manifest_for(theirs or channels or Settings(), has_agents=theirs is None)
+    manifest = AppManifest.from_json(wanted)
     workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
     router = ReplayRouter(AsyncHTTPTransport(verify=shared_tls(), limits=Limits(max_connections=None)))
     shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]

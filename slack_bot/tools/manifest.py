@@ -5,25 +5,23 @@ import json
 import re
 import sys
 from functools import partial
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from ..agents.wire.auth import origin_of
 from ..errors import SettingsError
-from ..manifest import LONGEST_NAME, Wants, install_link, manifest_of, wanted
+from ..manifest import LONGEST_NAME, Permission, Wants, install_link, manifest_of, wanted
 from ..settings.channels import ChannelPolicies
 from ..settings.config_file import read_agents, read_config
-from ..settings.load import load
+from ..settings.load import Settings, load
 
 
 def main(args: argparse.Namespace) -> int:
     """Print it, the link that makes an app of it, or why each scope is wanted. Raises SettingsError."""
     settings = load()
-    policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-    agents = read_agents(settings)
-    wants = Wants.by(policies.values, knows_people=agents.knows_people, has_agents=agents.are_listed)
-    permissions = wanted(wants)
+    permissions = permissions_for(settings)
     manifest = manifest_of(permissions, name=_name(args.app_name), public_url=_https(args.http))
     if args.why:
         table = Table("scope", "", "events", "without it", box=None, pad_edge=False)
@@ -36,6 +34,27 @@ def main(args: argparse.Namespace) -> int:
     else:
         sys.stdout.write(json.dumps(manifest, indent=2) + "\n")
     return 0
+
+
+def permissions_for(settings: Settings, *, has_agents: bool = False) -> tuple[Permission, ...]:
+    """What the settings want of Slack. Raises SettingsError.
+
+    `has_agents`: also what several agents want, one of which knows people.
+    """
+    policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
+    agents = read_agents(settings)
+    return wanted(
+        Wants.by(
+            policies.values,
+            knows_people=has_agents or agents.knows_people,
+            has_agents=has_agents or agents.are_listed,
+        )
+    )
+
+
+def manifest_for(settings: Settings, *, has_agents: bool = False) -> dict[str, Any]:
+    """The manifest of the app that fits the settings; as of `permissions_for`. Raises SettingsError."""
+    return manifest_of(permissions_for(settings, has_agents=has_agents))
 
 
 def _name(word: str) -> str:

@@ -312,6 +312,14 @@ async def alert_answered(page: Page, playground: Playground) -> None:
     await open_thread(page, root)
 
 
+@scene(toml='[channel]\nreactions = { robot_face = "ask" }\n')
+async def reaction_that_asks(page: Page, playground: Playground) -> None:
+    root = await say(playground, JONAS, "Where is our data stored, and for how long?")
+    playground.workspace.react(MAYA, CHANNEL, root, "robot_face", now=time.time())
+    await turns(playground, "answered")
+    await open_thread(page, root)
+
+
 @scene()
 async def unread(page: Page, playground: Playground) -> None:
     order = {"user": JONAS, "channel": "C0INCIDENTS", "text": "The queue is growing.", "type": "say"}
