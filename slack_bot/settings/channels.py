@@ -29,9 +29,9 @@ _LONGEST_ASK = 2_000
 
 
 def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    if len(patterns) > _MOST_PATTERNS or not all(
-        0 < len(each.strip()) <= _LONGEST_PATTERN for each in patterns
-    ):
+    if not all(each.strip() for each in patterns):
+        raise ValueError("should be words or phrases, and one of them is empty")
+    if len(patterns) > _MOST_PATTERNS or any(len(each) > _LONGEST_PATTERN for each in patterns):
         raise ValueError(
             f"should be at most {_MOST_PATTERNS} words or phrases of at most {_LONGEST_PATTERN} characters"
         )

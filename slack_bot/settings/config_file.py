@@ -9,6 +9,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from ..errors import SettingsError
+from ..turn.json_values import object_of
 from . import api_access, schedules
 from .agents import AgentTable, agent_table
 from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
@@ -22,6 +23,7 @@ _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
 _KNOWN = ChannelSettings.model_fields
+_FLAGS = {name for name, field in _KNOWN.items() if field.annotation is bool}
 _LISTS = {name for name, field in _KNOWN.items() if field.default == ()} - {"reactions"}
 _TABLES = f"the tables are [{_EVERYWHERE}], [{_SINGLE}.{DIRECT}] and, by its id, [{_SINGLE}.C0123456]"
 
@@ -70,21 +72,47 @@ def read_api(settings: Settings) -> api_access.ApiTable:
     return table
 
 
+def problems_of(settings: Settings) -> list[str]:
+    """One line for each thing that is wrong in the file, of all its tables. Raises SettingsError if it cannot
+    be read.
+    """
+    file = settings.slack.config
+    whole, found = _parsed(file), list[str]()
+    found += _problems(whole)
+    table, of_agents = agent_table(settings, whole)
+    found += [*of_agents, *_unknown_agents(whole, table)]
+    if schedules.TABLE in whole:
+        schedules.schedules_in(whole, table, found)
+    api_access.api_table(settings, whole, table, found)
+    return [f"{file}: {each}" for each in dict.fromkeys(found)]
+
+
 def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:
     """One line for each agent that a channel names and that is not in the list."""
     tables = {_EVERYWHERE: whole.get(_EVERYWHERE, {})}
-    tables |= {f"{_SINGLE}.{channel}": table for channel, table in whole.get(_SINGLE, {}).items()}
+    tables |= {f"{_SINGLE}.{channel}": table for channel, table in object_of(whole.get(_SINGLE)).items()}
     for path, table in tables.items():
+        if not isinstance(table, dict):
+            continue
         for leaf, names in (("agent", [table.get("agent")]), ("agents", table.get("agents", ()))):
             for name in names:
                 if name is not None and name not in agents.entries:
                     guess = nearest(name, agents.entries)
-                    end = f"did you mean {guess}?" if guess else f"the agents are {', '.join(agents.entries)}"
+                    listed = f"the agents are {', '.join(agents.entries)}"
+                    missing = listed if agents.entries else "there are none yet: write [agents.NAME]"
+                    end = f"did you mean {guess}?" if guess else missing
                     yield f"{path}.{leaf} is {name!r}, which is no agent; {end}"
 
 
 def _read(file: str | None) -> Mapping[str, Any]:
     """The parsed file, in which the tables of channels are as they should be; {} without a file."""
+    whole = _parsed(file)
+    if problems := list(_problems(whole)):
+        raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
+    return whole
+
+
+def _parsed(file: str | None) -> Mapping[str, Any]:
     if file is None:
         return {}
     try:
@@ -100,8 +128,6 @@ def _read(file: str | None) -> Mapping[str, Any]:
         raise SettingsError(_unreadable(file, text, str(error))) from None
     except RecursionError:
         raise SettingsError(f"{file} cannot be read: its values are nested too deep; {_TABLES}") from None
-    if problems := list(_problems(whole)):
-        raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
     return whole
 
 
@@ -175,6 +201,10 @@ def _in_table(path: str, table: object) -> Iterator[str]:
     for name, value in table.items():
         if name not in _KNOWN:
             yield _unknown(path, name, value)
+    for name, value in table.items():
+        if name in _FLAGS and not isinstance(value, bool):
+            yield f"{path}.{name} is {value!r}: should be true or false"
+    table = {name: value for name, value in table.items() if name not in _FLAGS or isinstance(value, bool)}
     lists = {name: value for name, value in table.items() if name in _LISTS and isinstance(value, str)}
     for name, value in lists.items():
         own = ", ".join(f'"{each}"' for each in value.replace(",", " ").split()) or '"..."'

@@ -21,8 +21,8 @@ from ..inbound.access import Access, Operators
 from ..inbound.authorizer import call_or_raise
 from ..inbound.read import Asker
 from ..settings.agents import AgentTable
-from ..settings.channels import ALL, DIRECT, ChannelPolicies
-from ..settings.config_file import read_agents, read_api, read_config, read_schedules
+from ..settings.channels import ALL, DIRECT, ChannelPolicies, ChannelTables
+from ..settings.config_file import problems_of, read_agents, read_api, read_config, read_schedules
 from ..settings.load import Settings, load
 from ..slack.api import new_web_client
 from ..testing.overrides import with_overrides
@@ -48,8 +48,11 @@ def main(args: argparse.Namespace) -> int:
 
 def _check(file: str) -> int:
     check_readable(file)
-    tables = [f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(file).items() if own]
     of_file = with_overrides(settings := load(), {"config": file})
+    if problems := problems_of(of_file):
+        raise SettingsError("\n".join(problems))
+    channels = read_config(file)
+    tables = [f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in channels.items() if own]
     agents, schedules = read_agents(of_file), read_schedules(of_file)
     table = read_api(of_file)
     if agents.are_listed:
@@ -64,9 +67,24 @@ def _check(file: str) -> int:
     if agents.knows_people:
         signing_keys(settings.identity)
     sys.stdout.write(f"{file} is right: {', '.join(tables) or 'it changes nothing'}\n")
+    policies = ChannelPolicies(of_file.channel, lambda: channels)
+    sys.stdout.writelines(f"{line}\n" for line in _without_effect(channels, policies))
     if keys is not None:
         sys.stdout.write(f"{keys} is right: it holds public keys for the agent's card\n")
     return 0
+
+
+def _without_effect(channels: ChannelTables, policies: ChannelPolicies) -> Iterator[str]:
+    """A line for each table with settings that count only where each message is a question."""
+    for name, own in channels.items():
+        set_there = [each for each in ("match", "ask") if own.get(each)]
+        responds = policies.values("respond") if name == ALL else {policies.of(name).respond}
+        if set_there and "channel" not in responds:
+            place = _TABLE.get(name, f"channels.{name}")
+            yield (
+                f"{place}: without effect: {', '.join(set_there)}; this counts where respond is channel, and"
+                f" it is {', '.join(sorted(responds))}"
+            )
 
 
 async def _show(settings: Settings, channel: str, user: str | None, *, as_json: bool) -> int:

@@ -260,6 +260,7 @@ class Browser:
         self._pages.append((tab, page))
         for domain in ("Page", "Runtime", "Log", "Network"):
             await page.send(f"{domain}.enable")
+        await page.send("Emulation.setFocusEmulationEnabled", enabled=True)  # no window has it here
         await page.size(width, height)
         await page.go_to(url)
         return page

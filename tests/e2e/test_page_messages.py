@@ -47,6 +47,22 @@ async def test_edited_stands_behind_the_last_word(
     assert (await text_of(page, message)).count("(edited)") == 1
 
 
+async def test_people_write_bold_and_struck_as_in_slack(page: Page, playground: Playground) -> None:
+    text = "*lunch* at ~noon~ _one_, 2 * 3 and a ~ b, `*as it is*`, **both**"
+    ts = await scenes.say(playground, scenes.MAYA, text)
+    body = f"document.querySelector('#roots [data-ts=\"{ts}\"] .md')"
+    await page.until(f"{body}?.querySelector('strong')")
+    marked = f"[...{body}.querySelectorAll('strong, s, em, code')]"
+    shown = await page.value(f"{marked}.map((each) => each.outerHTML)")
+    assert shown == [
+        "<strong>lunch</strong>",
+        "<s>noon</s>",
+        "<em>one</em>",
+        "<code>*as it is*</code>",
+        "<strong>both</strong>",
+    ]
+
+
 async def test_edited_stands_below_a_text_that_ends_with_code(page: Page, playground: Playground) -> None:
     ts = await scenes.say(playground, scenes.MAYA, "lunch?")
     await _edit(playground, ts, "```\nlunch()\n```")

@@ -108,3 +108,55 @@ async def test_what_a_person_may_do_is_found_by_the_bot_s_own_rules(
         found = json.loads(capsys.readouterr().out)
         assert found["settings"]["respond"] == {"value": "thread", "source": "[channels.C0123]"}
         assert (found["agent"], found["user"]["agents"]) == ("ops", ["research"])
+
+
+def test_all_mistakes_of_a_file_are_named_at_once(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text(
+        """
+[channel]
+busy = "often"
+share = "yes"
+match = [""]
+[channels.C1]
+agent = "trvel"
+[agents.travel]
+url = "no address"
+[schedules.report]
+cron = "0 9 * *"
+channel = "C1"
+ask = "What is new?"
+""",
+        encoding="utf-8",
+    )
+    assert main(["config", "check", str(file)]) == 2
+    said = capsys.readouterr().err
+    for words in (
+        "channel.busy is 'often'",
+        "channel.share is 'yes': should be true or false",
+        "one of them is empty",
+        "channels.C1.agent is 'trvel', which is no agent",
+        "agents.travel.url",
+        "schedules.report.cron",
+    ):
+        assert words in said
+    assert len(said.splitlines()) == len(set(said.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[channels.C1]\nmatch = ["help"]\nask = "what?"\n', "channels.C1: without effect: match, ask;"),
+        ('[channel]\nmatch = ["help"]\n', "channel: without effect: match;"),
+        ('[channel]\nmatch = ["help"]\n[channels.C1]\nrespond = "channel"\n', ""),
+    ],
+)
+def test_settings_without_effect_are_named(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, line: str
+) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text(text, encoding="utf-8")
+    assert main(["config", "check", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert line in said
+    assert ("without effect" in said) == bool(line)

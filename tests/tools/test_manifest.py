@@ -55,6 +55,7 @@ def test_each_scope_stands_in_the_table_with_its_events(capsys: pytest.CaptureFi
     assert {each.scope for each in PERMISSIONS} - {each.scope for each in wanted()} == {
         "users:read.email",
         "chat:write.customize",
+        "reactions:read",
     }
 
 

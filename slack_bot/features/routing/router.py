@@ -116,9 +116,16 @@ class Router(AgentRouting):
         """The other agents that `user` may ask where `turn` was asked, and the names that people read. Raises
         StoreError.
         """
-        rules = await self._rules(replace(turn.question, user=user), None)
+        question = replace(turn.question, user=user)
+        rules = await self._rules(question, None)
         names = (name for name in rules.here if name in rules.for_asker and name != turn.agent)
-        return {name: shown_name(self._agents, name) for name in names}
+        return {name: shown_name(self._agents, name) for name in names if self._may_be_read(name, question)}
+
+    def _may_be_read(self, name: str, question: Question) -> bool:
+        """Whether all who read along may read what this agent answers (`threads.asker_rights`)."""
+        channel = question.thread.channel
+        is_open = is_direct(channel) or self._policies.of(channel).personal
+        return is_open or not self._entries[name].is_personal
 
     async def listed(self, user: str, team: str) -> Sequence[ListedAgent]:
         rules = await self._rules(_direct_question(user, team), None)

@@ -12,6 +12,7 @@ import { blockNode } from "./blocks.js";
 import { nameOf } from "./elements.js";
 import { Rewrite } from "./rewrite.js";
 import { ThreadLine } from "./threadline.js";
+import { asMarkdown } from "./text.js";
 import { clock } from "./times.js";
 
 const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
@@ -31,6 +32,7 @@ export class MessageView {
     this.reactions = h("ul", { class: "reactions", "aria-label": "Reactions" });
     this.threadLine = inThread ? null : new ThreadLine(world.authorOf, () => world.open(this.message));
     const author = world.authorOf(message);
+    this.isOfPerson = !author.app;
     this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) });
     this.edited = h("span", { class: "edited", text: " (edited)" });
     this.deeds = h("div", { class: "hover", role: "toolbar", "aria-label": "Message actions" });
@@ -51,7 +53,7 @@ export class MessageView {
     this.node.dataset.state = message.state;
     this.node.classList.toggle("private", Boolean(message.for));
     if (message.gone && !before?.gone) { this.node.classList.add("gone"); this.node.firstChild.replaceChildren(icon("trash")); if (before) this.offer(); }
-    if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, message.text, this.world.names); }
+    if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, this.isOfPerson ? asMarkdown(message.text) : message.text, this.world.names); }
     if (!message.edited || message.author === this.world.bot()) this.edited.remove(); else lastLine(this.body).append(this.edited);
     if (!before) this.unfold = foldLong(this.body, `${message.channel} ${message.ts}`);
     if (message.state === "streaming" || (before && before.text !== message.text)) this.unfold();

@@ -7,6 +7,13 @@ export function slackText(text, { bot, people }) {
   return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim(); // typed after the mention that stood there
 }
 
+// What people write is Slack's own markup: *bold* and ~struck~, where Markdown has ** and ~~. Code stays as it is.
+export function asMarkdown(text) {
+  return text.split(/(```[^]*?```|`[^`\n]*`)/).map((part, at) => at % 2 ? part
+    : part.replace(/(?<![\w*])\*(?![\s*])([^*\n]*[^\s*])\*(?![\w*])/g, "**$1**")
+      .replace(/(?<![\w~])~(?![\s~])([^~\n]*[^\s~])~(?![\w~])/g, "~~$1~~")).join("");
+}
+
 export function shownText(text, { names }) {
   return text.replace(/<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => `@${names[id] ?? id}`)
     .replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");

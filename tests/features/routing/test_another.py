@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from slack_bot.testing.harness import CHANNEL, BotHarness
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.features.routing.town import FILE, town
+from tests.people_keys import identity_overrides
 
 
 async def open_modal(bot: BotHarness, root: str, user: str = "U1", channel: str = CHANNEL) -> None:
@@ -91,6 +94,29 @@ async def test_only_agents_that_the_person_may_ask_are_offered(tmp_path: Path) -
         await there.bot.idle()
         await open_modal(there.bot, root)
         assert there.bot.ephemeral(root)[-1][1] == "There is no other agent that you may ask here."
+
+
+@pytest.mark.parametrize("personal", [False, True])
+@on_virtual_time
+async def test_an_agent_with_the_asker_s_rights_is_offered_where_it_may_answer(
+    tmp_path: Path, *, personal: bool
+) -> None:
+    exchange = """
+identity = "exchange"
+[agents.ops.exchange]
+token_url = "https://login.example.com/token"
+id = "bot"
+audience = "ops"
+"""
+    text = f"{FILE}{exchange}[channels.{CHANNEL}]\npersonal = {str(personal).lower()}\n"
+    async with town(tmp_path, text, **identity_overrides(tmp_path)) as there:
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        await open_modal(there.bot, root)
+        modal = there.bot.workspace.modal("U1")
+        assert modal is not None
+        options = [each["value"] for each in modal["blocks"][0]["element"]["options"]]
+        assert ("ops" in options) == personal
 
 
 @on_virtual_time
