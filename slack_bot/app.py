@@ -18,6 +18,7 @@ from .agents.agents import Agents
 from .agents.wire.asker_tokens import PeopleTokens
 from .clock import Clock, system_clock
 from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
+from .features.agent_acts.feature import FEATURE as AGENT_ACTS
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.api.feature import FEATURE as API
 from .features.audit.audit_log import FEATURE as AUDIT
@@ -94,6 +95,7 @@ FEATURES: Sequence[Feature] = [
     SETTINGS_VIEW,
     USAGE,
     SCHEDULES,
+    AGENT_ACTS,
     NEXT_QUESTIONS,
     SHARE,
     API,

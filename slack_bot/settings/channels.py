@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
+from ..turn.acts import REACT
 from ..turn.record import is_direct
 from .names import env_name
 from .reactions import Reactions, ReactionUse, emoji_of
@@ -42,6 +43,12 @@ def _short(text: str) -> str:
     if len(text) > _LONGEST_ASK:
         raise ValueError(f"should be a question of at most {_LONGEST_ASK} characters")
     return text.strip()
+
+
+def _actions(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not set(names) <= {REACT}:
+        raise ValueError(f"should be {REACT}, or nothing")
+    return names
 
 
 _APPROVERS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
@@ -85,6 +92,9 @@ class ChannelSettings(SettingsSection):
     their cost too."""
     share: bool = False
     """Whether there is a button below an answer with which its asker also sends it to the channel."""
+    actions: Annotated[Texts, AfterValidator(_actions)] = ()
+    """What an agent may do here beside answering, if it asks for it: react (put an emoji on the question, or
+    on another message of its thread). Empty: nothing."""
     suggestions: Annotated[int, Field(ge=0, le=5)] = 3
     """How many of the next questions that an agent suggests are buttons below its answer. 0: none."""
     external: Literal["allow", "deny"] = "deny"

@@ -16,6 +16,7 @@ from ..errors import StoreError
 from ..observe.facts import FormShown, Observer, TurnRecorded
 from ..store.contracts import Store
 from ..store.knowledge import AgentContext, conversation, forms_in, open_form, save_conversation
+from ..turn.acts import TurnActs
 from ..turn.extras import ExtraRecord
 from ..turn.form import Form
 from ..turn.open_form import OpenForm
@@ -144,13 +145,19 @@ class Journal:
         self._checkpoint: asyncio.Task[None] | None = None
 
     async def begin(
-        self, record: TurnRecord, *, opens_forms: bool, meter: UsageMeter | None = None
+        self,
+        record: TurnRecord,
+        *,
+        opens_forms: bool,
+        meter: UsageMeter | None = None,
+        acts: TurnActs | None = None,
     ) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError.
 
         `opens_forms`: what its agent asks may be answered with buttons. `meter`: counts what it uses.
+        `acts`: does what its agent asks for.
         """
-        meter = meter or UsageMeter()
+        beside = meter or UsageMeter(), acts or TurnActs()
         question = record.question
         known = await self.store.context_of(record)
         if record.stage is Stage.ACCEPTED:
@@ -159,11 +166,11 @@ class Journal:
             task_id = question.task_id if question.handle else waiting
             question = replace(question, context_id=known.context_id, task_id=task_id)
             asked = replace(record, question=question)
-            return TurnJournal(self, asked, known, opens_forms=opens_forms, meter=meter)
+            return TurnJournal(self, asked, known, opens_forms=opens_forms, beside=beside)
         if record.stage is Stage.WATCHED:
-            return TurnJournal(self, record, known, opens_forms=opens_forms, meter=meter)
+            return TurnJournal(self, record, known, opens_forms=opens_forms, beside=beside)
         again = replace(record, takeovers=record.takeovers + 1)
-        turn = TurnJournal(self, again, known, opens_forms=opens_forms, meter=meter)
+        turn = TurnJournal(self, again, known, opens_forms=opens_forms, beside=beside)
         await self.save(turn)
         return turn
 
@@ -341,9 +348,9 @@ class TurnJournal:
         agent_context: AgentContext,
         *,
         opens_forms: bool,
-        meter: UsageMeter,
+        beside: tuple[UsageMeter, TurnActs],
     ) -> None:
-        self.meter = meter
+        self.meter, self.acts = beside
         self._journal, self.record = journal, record
         self.stored = record.messages
         self.context = TurnContext(journal.store, agent_context)

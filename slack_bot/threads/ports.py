@@ -18,6 +18,7 @@ from ..slack.people import People
 from ..slack.proven_people import ProvenPeople
 from ..slack.stream_starts import StreamStartTracker
 from ..store.contracts import Store
+from ..turn.acts import TurnActs
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, Surroundings, ThreadMessage
 from ..turn.record import Introduction, Question, ThreadKey
@@ -220,6 +221,14 @@ class UsageMeters:
         return None
 
 
+class AgentActs:
+    """What agents do in Slack beside answering. Here they do nothing."""
+
+    def of_turn(self, question: Question, agent: str) -> TurnActs:
+        """Carries out what the agent with this name asks for in one turn."""
+        return TurnActs()
+
+
 class QuestionContext:
     """What goes to the agent beside a question and its files. This one: nothing."""
 
@@ -246,6 +255,7 @@ class QuestionContext:
 class ThreadPorts:
     """All that features do for threads."""
 
+    acts: AgentActs = field(default_factory=AgentActs)
     channels: ChannelQuestions = field(default_factory=ChannelQuestions)
     context: QuestionContext = field(default_factory=QuestionContext)
     forms: FormAnswers = field(default_factory=FormAnswers)

@@ -86,7 +86,7 @@ class QuestionSender:
         tasks: TurnTasks,
     ) -> None:
         self._journal, self.question = journal, journal.record.question
-        self.meter = journal.meter
+        self.meter, self.acts = journal.meter, journal.acts
         self._look_around = look_around
         self._observer, self._now = observer, clock.monotonic
         self._handle, self._tasks = handle, tasks
@@ -181,6 +181,9 @@ class ActionHandler:
                 news.ask_at(form, self._now() + self._settings.first_flush_delay)
             case actions.ShowExtra() | actions.NameSources() | actions.SuggestQuestions():
                 yield from answer.extras.take(action, secrets)
+                return
+            case actions.ActInSlack(acts=acts):
+                self._sender.acts.take(acts)
                 return
             case actions.SaveIds():
                 self._sender.forget()

@@ -91,7 +91,7 @@ class Threads:
             follow=self.follow, forms=ports.forms, context=ports.context,
             files=QuestionFiles(common.api, settings.files),
             learned=LearnedFacts(store, clock), news=ports.news, sign_in=ports.sign_in, usage=ports.usage,
-            background=background,
+            acts=ports.acts,            background=background,
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices
         self.conversations = Conversations(parts, leases, common.policies, self._turns)

@@ -34,7 +34,7 @@ from .follow import FollowedThreads
 from .journal import Journal, TurnJournal
 from .looks import look_of
 from .notices import Notices
-from .ports import FormAnswers, NewsOffers, PersonalSignIn, QuestionContext, UsageMeters
+from .ports import AgentActs, FormAnswers, NewsOffers, PersonalSignIn, QuestionContext, UsageMeters
 from .runner import TurnRunner
 from .thread_agents import ThreadAgents
 
@@ -91,6 +91,7 @@ class TurnParts:
     news: NewsOffers
     sign_in: PersonalSignIn
     usage: UsageMeters
+    acts: AgentActs
     background: TaskSet
 
 
@@ -330,7 +331,8 @@ class TurnRun:
             return
         opens_forms = self._parts.forms.can_be_answered
         meter = self._parts.usage.of_turn(self._turn.question, self._turn.agent)
-        journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms, meter=meter)
+        acts = self._parts.acts.of_turn(self._turn.question, self._turn.agent)
+        journal = await self._parts.journal.begin(self._turn, opens_forms=opens_forms, meter=meter, acts=acts)
         self._journal = journal
         if self._turn.reworded != journal.record.reworded:  # meanwhile
             await journal.reword(self._turn.reworded)

@@ -55,6 +55,7 @@ _KEYS = (
     "categories citations columns datasets encoding field headers labels mark rows segments series spec",
     "values",
     "followUpQuestions follow_up_questions follow_ups followup_questions followups next_questions questions",
+    "name slack ts",
     "suggestedQuestions suggested_prompts suggested_questions suggestions",
     "PlatformEngineerResponse ResponseFormat is_task_complete was_task_successful",
 )

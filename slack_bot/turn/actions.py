@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ..text.sanitize import LONGEST
+from .acts import AgentAct
 from .extras import Extra, NextQuestion, Source
 from .form import Form
 from .record import Outcome
@@ -127,6 +128,14 @@ class SuggestQuestions:
 
 
 @dataclass(frozen=True, slots=True)
+class ActInSlack:
+    """Do these things for the agent, as far as the channel allows them."""
+
+    acts: tuple[AgentAct, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SaveIds:
     """Ids to keep with the thread. None: unchanged."""
 
@@ -166,6 +175,7 @@ Action: TypeAlias = (
     | ShowExtra
     | NameSources
     | SuggestQuestions
+    | ActInSlack
     | SaveIds
     | EndTurn
     | NoOp

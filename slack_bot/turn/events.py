@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from .acts import AgentAct
 from .extras import Extra, NextQuestion, Source
 from .form import Form
 
@@ -163,6 +164,14 @@ class NextQuestionsFound:
 
 
 @dataclass(frozen=True, slots=True)
+class ActsAsked:
+    """The agent asks the bot to do these things in Slack, each for the first time."""
+
+    acts: tuple[AgentAct, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequired:
     """The agent waits for the human."""
 
@@ -244,6 +253,7 @@ Event: TypeAlias = (
     | Attached
     | SourcesFound
     | NextQuestionsFound
+    | ActsAsked
     | InputRequired
     | AuthCompleted
     | TaskEnded

@@ -20,6 +20,7 @@ from ..text.compare import Comparison, compare, compare_in_steps, contains
 from ..text.words import NO_ANSWER, RESPONDING, STOPPED, THINKING
 from . import events
 from .actions import (
+    ActInSlack,
     Action,
     AppendText,
     CardState,
@@ -89,6 +90,7 @@ _ROWS: tuple[tuple[type, tuple[State, ...], State | None], ...] = (
     (events.Attached, _OPEN, _STAYS),
     (events.SourcesFound, _OPEN, _STAYS),
     (events.NextQuestionsFound, _OPEN, _STAYS),
+    (events.ActsAsked, _OPEN, _STAYS),
     (events.InputRequired, _OPEN, _STAYS),
     (events.AuthCompleted, _OPEN, _STAYS),
     (events.TaskEnded, (*_OPEN, State.STOPPING), _STAYS),
@@ -292,6 +294,7 @@ class Turn:
             events.Attached: self._attach,
             events.SourcesFound: cards.cite,
             events.NextQuestionsFound: self._suggest,
+            events.ActsAsked: self._act,
             events.InputRequired: self._ask,
             events.AuthCompleted: self._go_on,
             events.TaskEnded: self._end_task,
@@ -375,6 +378,9 @@ class Turn:
 
     def _suggest(self, event: events.NextQuestionsFound) -> list[Action]:
         return [SuggestQuestions(event.questions, event.reason)]
+
+    def _act(self, event: events.ActsAsked) -> list[Action]:
+        return [ActInSlack(event.acts, event.reason)]
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:

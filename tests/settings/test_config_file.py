@@ -12,7 +12,7 @@ from slack_bot.settings.config_file import read_config
 TABLES = "the tables are [channel], [channels.dm] and, by its id, [channels.C0123456]"
 SETTINGS = (
     "respond, match, ask, reactions, agent, agents, busy, context, identity, personal, audience, footer,"
-    " share, suggestions, external, guests, people, groups, instructions, approvers"
+    " share, actions, suggestions, external, guests, people, groups, instructions, approvers"
 )
 DETAILS = (
     "write its id (C0123456), which is at the end of the channel's details in Slack, or dm for all direct"

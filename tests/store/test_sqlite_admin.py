@@ -79,6 +79,8 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("signed_in", 0),
         Count("day_usage", 0),
         Count("schedules", 0),
+        Count("agent_acts", 0),
+        Count("shared_answers", 0),
         Count("conversations", 1, 30.0, 30.0),
         Count("own_conversations", 0),
         Count("overheard", 0),

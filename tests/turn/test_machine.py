@@ -26,7 +26,9 @@ from slack_bot.turn.actions import (
     ShowStatus,
     UpdateCard,
 )
+from slack_bot.turn.acts import AgentAct
 from slack_bot.turn.events import (
+    ActsAsked,
     AgentIdle,
     AnswerReplaced,
     AnswerText,
@@ -63,6 +65,7 @@ from .work import steps, work
 
 CLOSED = StreamEnded(StreamEnd.CLOSED)
 SAMPLES: dict[type, Event] = {
+    ActsAsked: ActsAsked((AgentAct("react", "eyes"),)),
     TurnBegun: TurnBegun(),
     TaskKnown: TaskKnown("t", "c"),
     Narrated: Narrated("looking"),

@@ -1,13 +1,16 @@
-"""PURE. What the events of a turn name beside the answer: its sources, and the next questions.
+"""PURE. What the events of a turn name beside the answer: its sources, the next questions, and what the bot
+is to do in Slack.
 
 It must be fast: of thousands of chunks none names any.
 """
 
 from collections.abc import Sequence
 
-from ...turn.events import Event, NextQuestionsFound
+from ...turn.acts import AgentAct, new_acts
+from ...turn.events import ActsAsked, Event, NextQuestionsFound
 from ...turn.extras import NextQuestion, Source
 from ..wire.frames import ArtifactUpdate, Frame, MessageReply, Metadata, Part, Snapshot, StatusUpdate
+from .acts import act_in
 from .sources import Citations, find_sources
 from .suggestions import SUGGESTIONS, suggestions_in, suggestions_of
 
@@ -18,11 +21,13 @@ class BesideAnswer:
     def __init__(self) -> None:
         self._citations = Citations()
         self._suggested: tuple[NextQuestion, ...] = ()
+        self._acts: list[AgentAct] = []
 
     def take(self, frame: Frame) -> list[Event]:
         """What this event names for the first time."""
         sources: list[Source] = []
         suggested: tuple[NextQuestion, ...] | None = None
+        acts: list[AgentAct] = []
         for metadata, parts in _places(frame):
             find_sources(sources, metadata, parts)
             if metadata and not SUGGESTIONS.isdisjoint(metadata):
@@ -30,10 +35,15 @@ class BesideAnswer:
             for part in parts:
                 if part.has_data or part.metadata:
                     suggested = _later(suggested, suggestions_of(part))
+                if part.has_data and (act := act_in(part.data)) is not None:
+                    acts.append(act)
         events = self._citations.cite(sources) if sources else []
         if suggested is not None and suggested != self._suggested:
             self._suggested = suggested
             events.append(NextQuestionsFound(suggested, reason="suggested by the agent"))
+        if acts and (acts := new_acts(acts, self._acts)):
+            self._acts += acts
+            events.append(ActsAsked(tuple(acts), reason="asked for by the agent"))
         return events
 
 

@@ -17,6 +17,7 @@ from ...turn.extras import Extra, LinkedFile
 from ...turn.json_values import object_of, objects_of, text_of
 from ..dialects.dialect import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part
+from .acts import act_in
 from .data_markdown import TextBeside, beside, from_json
 from .extras import extra_in
 from .sources import names_sources
@@ -295,7 +296,7 @@ def extract_content(
 
 def _is_beside(data: Any) -> bool:
     """Whether a data part is shown below the text, and is none of it."""
-    return names_sources(data) or names_suggestions(data)
+    return names_sources(data) or names_suggestions(data) or act_in(data) is not None
 
 
 def _joined(

@@ -26,6 +26,7 @@ from ...http_client import AsyncClient, Auth
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
+from ..content.acts import SLACK_ACTIONS
 from .auth import KEY_PLACES, admits, bare, has_credentials, login_remedy, origin_of
 from .calls import Binding, Interface, Wire
 from .transport import map_exceptions, media_type, offload, parse_json, read_body
@@ -203,6 +204,11 @@ def _refused(status: int) -> str:
 # -- what it says --------------------------------------------------------------------------------------------
 
 
+def _is_spoken(uri: str) -> bool:
+    """Whether the bot speaks this extension."""
+    return uri == SLACK_ACTIONS or _SPOKEN.search(uri) is not None
+
+
 def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
     """Read a card.
 
@@ -211,7 +217,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
     """
     capabilities = object_of(card.get("capabilities"))
     extensions = objects_of(capabilities.get("extensions"))
-    known_extensions = tuple(uri for each in extensions if _SPOKEN.search(uri := text_of(each.get("uri"))))
+    known_extensions = tuple(uri for each in extensions if _is_spoken(uri := text_of(each.get("uri"))))
     for each in extensions:
         uri = text_of(each.get("uri"))
         if each.get("required") is True and uri not in (*settings.extensions, *known_extensions):

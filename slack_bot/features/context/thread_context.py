@@ -347,6 +347,8 @@ def _place(
         place["is_ext_shared"] = question.is_ext_shared
     if not question.is_addressed:
         place["addressed"] = False
+    if policy.actions:
+        place["actions"] = list(policy.actions)
     if policy.instructions:
         place["instructions"] = policy.instructions
     if (channel := profiles.get(thread.channel)) is not None:

@@ -214,7 +214,12 @@ class TurnProvenance:
                 self.cards.append(ExplainedNews(because, f"{card.title} - {card.state}"))
             case actions.SetPlanTitle(title=title):
                 self.cards.append(ExplainedNews(because, f"the line above the cards: {title}"))
-            case actions.ShowExtra() | actions.NameSources() | actions.SuggestQuestions():
+            case (
+                actions.ShowExtra()
+                | actions.NameSources()
+                | actions.SuggestQuestions()
+                | actions.ActInSlack()
+            ):
                 self.beside.append(ExplainedNews(because, _in_short(action)))
             case actions.ShowForm(form=form) if question := form.as_markdown().strip():
                 reason = f" ({self._asking.reason})" if self._asking.reason else ""
@@ -266,7 +271,9 @@ class TurnProvenance:
             self.unshown.append(ExplainedNews(replace(cause, name=_named(cause, event)), what, len(text)))
 
 
-def _in_short(action: actions.ShowExtra | actions.NameSources | actions.SuggestQuestions) -> str:
+def _in_short(
+    action: actions.ShowExtra | actions.NameSources | actions.SuggestQuestions | actions.ActInSlack,
+) -> str:
     match action:
         case actions.ShowExtra(extra=extra):
             called = getattr(extra, "title", "") or getattr(extra, "name", "")
@@ -275,6 +282,8 @@ def _in_short(action: actions.ShowExtra | actions.NameSources | actions.SuggestQ
             return f"{len(sources)} sources under the answer"
         case actions.SuggestQuestions(questions=questions):
             return f"{len(questions)} next questions below the answer"
+        case actions.ActInSlack(acts=acts):
+            return "in Slack: " + ", ".join(f"{each.kind} {each.name}" for each in acts)
 
 
 def _named(cause: Cause, event: object) -> str:

@@ -58,6 +58,7 @@ _ACTIONS = {
     "ShowExtra": "append",
     "NameSources": "append",
     "SuggestQuestions": "append",
+    "ActInSlack": "append",
     "EndTurn": "close",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")

@@ -1,0 +1,11 @@
+"""PURE. What people read of what an agent cannot do in Slack: a part of the catalogue in `text/words.py`."""
+
+ACT_FAILED = "_The agent wanted to do something in Slack, and could not: {}._"
+ACT_UNKNOWN = "I know no such action"
+ACT_NOT_ALLOWED = "this channel does not allow it"
+TOO_MANY_ACTS = "it wanted to do more than {} things"
+NO_EMOJI = "it named no emoji"
+NO_MESSAGE = "it named no message"
+MESSAGE_ELSEWHERE = "the message is not in this thread"
+THREAD_NOT_READ = "I could not read this thread"
+SLACK_REFUSES_ACT = "Slack does not take it ({})"
