@@ -372,13 +372,6 @@ class Agent:
         client = self._client(card, self._routes.interfaces(card)[0])
         return await self.cards.introduction(card, client, self.key)
 
-    async def takes_audio(self) -> bool:
-        """Whether its card leaves room for audio; True where the card cannot be read."""
-        try:
-            return (await self.ensure_card()).takes_audio
-        except AgentError:
-            return True
-
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
 

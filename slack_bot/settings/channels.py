@@ -88,7 +88,7 @@ class ChannelSettings(SettingsSection):
     """Who sees an answer grow in a channel. Slack shows a stream to its asker only; everyone: a message that
     is edited."""
     footer: Literal["none", "time", "tokens", "cost"] = "none"
-    """What stands below an answer of what it took: nothing, its time, the tokens that the agent reports, or
+    """What is shown below an answer of what it took: nothing, its time, the tokens that the agent reports, or
     their cost too."""
     share: bool = False
     """Whether there is a button below an answer with which its asker also sends it to the channel."""

@@ -31,7 +31,7 @@ from .odd_hosts import odd_host
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
 ASKED = "asked"
-"""The kind of the message that shows a question which nobody wrote in Slack."""
+"""The kind of the message that shows a question that was not written in Slack."""
 
 _GO_ON = {
     ListensTo.NOBODY: GO_ON_WITH_MENTION,

@@ -159,7 +159,7 @@ class Notices:
         await writer.carry_out(posts.post("", (), (), "note", says=text))
 
     async def show_question(self, turn: TurnRecord, *, is_again: bool) -> None:
-        """Post the question of a turn that nobody wrote in Slack, once over all processes. A failure is
+        """Post the question of a turn that was not written in Slack, once over all processes. A failure is
         logged. `is_again`: another process may have posted it.
         """
         question = turn.question

@@ -7,7 +7,7 @@ takes more than some milliseconds goes on in the *worker*, with the loop in betw
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, assert_never
@@ -34,6 +34,7 @@ from ..turn.record import Outcome, Question
 from ..turn.sanitize import sanitize_card, sanitize_form
 from ..web.fetch import fetch_file
 from .journal import TurnJournal
+from .raw_events import RawEvents
 
 _ENDS = (TaskEnded, StreamEnded)
 _ACTIONS = 50  # actions that are carried out in one step
@@ -224,10 +225,10 @@ class TurnListener:
         tasks: TurnTasks,
     ) -> None:
         question = sender.question
-        self._meter = meter = sender.meter
         self._writer, self._answer, self._handle = writer, writer.answer, handle
         self._key, self._now, self._observer = question.key, clock.monotonic, observer
-        self._has_details, self._has_events = facts.wants_details(observer), facts.wants_events(observer)
+        self._has_details = facts.wants_details(observer)
+        raw_events = RawEvents(sender.meter, observer, clock, question.key, writer)
         self.actions = ActionHandler(writer, settings.stream, clock, handle, sender)
         self.worker = StepWorker(tasks, f"worker {question.key}")
         is_begun = bool(self._answer.state.ledger.repeated.rest.strip())
@@ -246,7 +247,7 @@ class TurnListener:
             clock,
             handle,
             self.handle_event,
-            self._on_agent_event if meter.wants_events or self._has_events else None,
+            raw_events if raw_events.are_wanted else None,
             sender.send,
         )
 
@@ -302,13 +303,6 @@ class TurnListener:
             now, state, is_late = self._now(), str(self.machine.state), self.machine.late > late
             self._observer(facts.EventHandled(now, self._key, event, tuple(decided), state, is_late))
         return decided
-
-    def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        if self._meter.wants_events:
-            self._meter.take(raw)
-        if self._has_events:
-            secrets = self._answer.buffer.input.secrets
-            self._observer(facts.AgentEvent(self._now(), self._key, kind, raw, secrets))
 
 
 class TurnRunner:

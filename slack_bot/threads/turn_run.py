@@ -121,7 +121,11 @@ class LookAround:
     async def _audio_notes(self, files: Sequence[GivenFile]) -> list[str]:
         """The agent gets audio in any case: many cards name less than their agent takes."""
         audio = [one_line(each.name) for each in files if each.media_type.startswith("audio/")]
-        if not audio or await self._agent.takes_audio():
+        try:
+            takes_audio = not audio or (await self._agent.ensure_card()).takes_audio
+        except AgentError:  # the question will say so
+            takes_audio = True
+        if takes_audio:
             return []
         return [QUESTION_AUDIO_UNNAMED.format(name) for name in audio]
 

@@ -21,6 +21,10 @@ by a file: what a message is (a mention, a reply, a new message of a channel) is
 of its own; and a bot is built with one feature more.
 A twelfth one raised a takeover: schedules are one feature more, and two collections more that a store looks
 through. A thirteenth one did so: reactions are one feature more.
+With questions that are not mentions (reactions, channels, schedules, HTTP), limits of a day, buttons and acts
+of agents, a bot is built of ten features more: the walks pass more files, and the source has more assignments
+to three names, parameters of many types, and one class above the budget: the machine, whose handlers are one
+for each kind of event.
 """
 
 from __future__ import annotations
@@ -30,26 +34,26 @@ import pytest
 from tests.house import shape, walks
 
 SHAPE = {
-    "classes that do too much": 4,
+    "classes that do too much": 5,
     "attributes set from outside": 101,
-    "splats into constructors": 19,
+    "splats into constructors": 20,
     "conditional callees": 1,
-    "assignments to three or more": 167,
-    "parameter names with five or more types": 29,
+    "assignments to three or more": 175,
+    "parameter names with five or more types": 36,
     "modules over 500 lines": 3,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 125,
+    "words of manner": 126,
 }
 WALKS = {
     "mention": {
-        "files": 98, "rooms": 10, "moves between files": 322, "moves between rooms": 107, "climbs": 11,
+        "files": 103, "rooms": 10, "moves between files": 329, "moves between rooms": 113, "climbs": 11,
     },
-    "chunk": {"files": 45, "rooms": 6, "moves between files": 161, "moves between rooms": 29, "climbs": 16},
-    "press": {"files": 89, "rooms": 10, "moves between files": 269, "moves between rooms": 78, "climbs": 11},
+    "chunk": {"files": 47, "rooms": 6, "moves between files": 163, "moves between rooms": 29, "climbs": 16},
+    "press": {"files": 94, "rooms": 10, "moves between files": 276, "moves between rooms": 84, "climbs": 11},
     "takeover": {  # what Slack refused is one module for names and buttons
-        "files": 148, "rooms": 11, "moves between files": 2593, "moves between rooms": 450, "climbs": 91,
+        "files": 158, "rooms": 11, "moves between files": 2638, "moves between rooms": 462, "climbs": 91,
     },
 }  # fmt: skip
 

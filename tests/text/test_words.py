@@ -26,6 +26,7 @@ TALK = ("slack", "inbound", "turn", "text", "threads", "features", "web", "agent
 TALK_TO_OTHERS = {
     "agents/content/replies.py": "to the agent",
     "cli.py": "in a terminal",
+    "features/api": "to programs over HTTP",
     "features/audit": "to who reads the audit",
     "features/agent_acts": "in the log, and in a person's export",
     "features/context": "to the agent, and in the log",

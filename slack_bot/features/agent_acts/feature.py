@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 _THERE = "already_reacted"
 _DONE = "done"
 _FOR_GOOD = "failed"
-"""Both stand in `ts` of an act that is over."""
+"""Both are in `ts` of an act that is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class ActingAgents(AgentActs):
         self._common.background.spawn(self._begin(act), act.turn)
 
     def refuse(self, question: Question, act: AgentAct, reason: str, *, is_told: bool) -> None:
-        """Log why an act is not done, and say it in the thread if somebody is to be told."""
+        """Log why an act is not done, and say it in the thread where people are to know."""
         extra = {"turn": question.key}
         _log.warning("the agent asked for an action that is not done: %s (%s)", act.kind, reason, extra=extra)
         if is_told:
@@ -139,7 +139,7 @@ class _ActsOfTurn(TurnActs):
         self._is_told = not question.is_addressed
 
     def take(self, acts: Sequence[AgentAct]) -> None:
-        """See `TurnActs`. One line tells of what is refused; none does where the channel allows nothing."""
+        """See `TurnActs`. One line says what is refused; none does where the channel allows nothing."""
         for act in new_acts(acts, self._known):
             reason = why_not(act, self._allowed, len(self._known))
             self._known.append(act)

@@ -1,7 +1,7 @@
 """The playground's authorization server over HTTP, on this machine only: the page at which people sign in,
 and the addresses that the bot asks (RFC 6749, 7009, 8414).
 
-There are no passwords: whoever sits at this machine may be each of the people.
+There are no passwords: a person at this machine may be each of the people.
 """
 
 from __future__ import annotations

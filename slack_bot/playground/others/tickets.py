@@ -1,5 +1,5 @@
 """The playground's agent for tickets: A2A 0.3 over JSON-RPC, whose answer is one message. It acts with the
-rights of the person whose access token a call carries, and lets nobody else in.
+rights of the person whose access token a call carries, and refuses all others.
 """
 
 from __future__ import annotations
