@@ -32,6 +32,8 @@ EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
 ASKED = "asked"
 """The kind of the message that shows a question that was not written in Slack."""
+NOTICE = "notice"
+"""The kind of a message that says something about a question, such as which file the agent did not get."""
 
 _GO_ON = {
     ListensTo.NOBODY: GO_ON_WITH_MENTION,
@@ -276,9 +278,11 @@ def turn_of(found: object) -> str | None:
     return turn if isinstance(turn, str) else None
 
 
-def shows_question(found: object) -> bool:
-    """Whether metadata read back from a message says that it shows the question and not its answer."""
-    return _payload(found).get("kind") == ASKED
+def is_beside_answer(found: object) -> bool:
+    """Whether metadata read back from a message says that it is about the question, and no part of its
+    answer.
+    """
+    return _payload(found).get("kind") in (ASKED, NOTICE)
 
 
 def part_of(found: object) -> int:

@@ -18,7 +18,7 @@ from ..text.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 from ..text.tables import first_table
 from ..turn.actions import CardState
 from ..turn.json_values import list_of, object_of, objects_of
-from .blocks import fallback, shows_question, turn_of
+from .blocks import fallback, is_beside_answer, turn_of
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
@@ -269,14 +269,14 @@ def unrecorded(
 ) -> list[str]:
     """The `ts` of messages that a process which is gone wrote for `turn` and did not record.
 
-    A post names its turn; that which shows the question stays. A stream is not `known`, and began after
-    `since` in wall-clock seconds.
+    A post names its turn; what shows the question, or says something about it, stays. A stream is not
+    `known`, and began after `since` in wall-clock seconds.
     """
     new = (each for each in messages if each.get("ts") not in known)
     return [
         str(each["ts"])
         for each in new
-        if (turn_of(each.get("metadata")) == turn and not shows_question(each.get("metadata")))
+        if (turn_of(each.get("metadata")) == turn and not is_beside_answer(each.get("metadata")))
         or _is_stream(each, since)
     ]
 

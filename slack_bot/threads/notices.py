@@ -10,7 +10,7 @@ from ..observe.facts import Observer, TurnEnded, referred
 from ..settings.channels import ChannelPolicies
 from ..settings.models import StreamSettings
 from ..slack.api import SlackApi
-from ..slack.blocks import ASKED, Args, actions, markdown
+from ..slack.blocks import ASKED, NOTICE, Args, actions, markdown
 from ..slack.faults import CallOk, StreamingRefusalCache
 from ..slack.forms import notice_view
 from ..slack.look import Look, TurnFace
@@ -156,7 +156,7 @@ class Notices:
         # so that no other post of the turn has its number, whichever process makes it
         writer = self.writer(question)
         posts = PostSurface(writer.calls, -int(self._clock.wall()))
-        await writer.carry_out(posts.post("", (), (), "note", says=text))
+        await writer.carry_out(posts.post("", (), (), NOTICE, says=text))
 
     async def show_question(self, turn: TurnRecord, *, is_again: bool) -> None:
         """Post the question of a turn that was not written in Slack, once over all processes. A failure is

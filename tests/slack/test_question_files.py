@@ -10,6 +10,7 @@ import pytest
 
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import PersonFile
 from slack_bot.testing.tape.builders import answer, failure, on_wire
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -280,3 +281,19 @@ async def test_one_line_says_that_an_agent_names_no_audio_and_it_gets_it_all_the
         told = [text for text in bot.read(root) if "does not say that it takes audio" in text]
         assert len(told) == is_told
         assert "Hello." in bot.read(root)
+
+
+@on_virtual_time
+async def test_what_was_said_of_a_file_stays_after_a_takeover() -> None:
+    store = MemoryStore(is_durable=True)
+    big = {"files.max_bytes": 4}
+    async with run_bot(answer("word " * 50, seconds=60), store=store, **big) as bot:
+        root = await bot.ask("what is this?", LOG)
+        await asyncio.sleep(8)
+        told = [text for text in bot.read(root) if "was not given to the agent" in text]
+        assert len(told) == 1
+        before = bot
+        bot.life.end_now()
+    async with run_bot(after=before, **big) as bot:
+        await bot.idle()
+        assert [text for text in bot.read(root) if "was not given to the agent" in text] == told
