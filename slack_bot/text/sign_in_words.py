@@ -5,8 +5,8 @@
 from collections.abc import Mapping
 
 SIGN_IN_ASKED = (
-    "{} answers with what you may read. Sign in at {} once. Your question waits for ten minutes, and goes on"
-    " by itself. The link is for you alone: do not pass it on."
+    "{} shows only what you may see, so it must know who you are. Sign in at {} once. Your question waits for"
+    " ten minutes, and goes on by itself. The link is for you alone: do not pass it on."
 )
 SIGN_IN_ASKED_AGAIN = (
     "{} wants you to sign in at {} again before it goes on. It waits for ten minutes, and then goes on by"
@@ -15,17 +15,18 @@ SIGN_IN_ASKED_AGAIN = (
 SIGN_IN_REPLY = "I have signed in."
 """To the agent that wanted it in the middle of a task."""
 SIGN_IN_CODE_ASKED = (
-    "{} answers with what you may read. Open the page at {} and type in the code {}. Your question waits for"
-    " ten minutes, and goes on by itself. The code is for you alone: do not pass it on."
+    "{} shows only what you may see, so it must know who you are. Open the page at {} and type in the code"
+    " {}. Your question waits for ten minutes, and goes on by itself. The code is for you alone: do not pass"
+    " it on."
 )
 SIGN_IN_CODE_OF_ANOTHER = (
     "You typed in a code that was another person's: with it I would have acted with your rights for that"
     " person. Nothing was kept. If you got the code from another person, write to your security team."
 )
 SIGN_IN_TOO_LATE = "You did not sign in at {1} within ten minutes, so {0} was not asked. Please ask again."
-SIGN_IN_NOT_POSSIBLE = "{} answers with what the asker may read, and you cannot sign in, so it was not asked."
+SIGN_IN_NOT_POSSIBLE = "{} shows only what the asker may see, and you cannot sign in, so it was not asked."
 SIGN_IN_UNTRUSTED = (
-    "{} answers with what the asker may read, so I must know who you are. Slack gives me no verified e-mail"
+    "{} shows only what the asker may see, so I must know who you are. Slack gives me no verified e-mail"
     " address of yours, so it was not asked. Ask whoever runs me."
 )
 SIGN_IN_STORE_AWAY = "I have a problem and could not have you sign in. Please ask again in a few minutes."

@@ -220,8 +220,8 @@ THREAD_HAS_AGENT = "This thread is {0}'s. To ask {1}, mention me in a new messag
 AGENT_NOT_HERE = "{} cannot be asked in this channel. Here you can ask {}."
 AGENT_NOT_FOR_YOU = "You may not ask {}. Here you can ask {}."
 ANSWER_IS_PERSONAL = (
-    "{} answers with what you may read, so I do not ask it here, where others read along. Ask it in a direct"
-    " message with me, or ask whoever runs me to set `personal = true` for this channel."
+    "{} shows what only you may see, so I do not ask it here, where others read along. Ask it in a direct"
+    " message with me. (Who runs me can allow it in this channel: `personal = true`.)"
 )
 ASKER_MAY_NOT_BE_TOLD = (
     'In this channel agents do not learn who asks (`identity = "none"`), and {} must know it. Ask it in a'

@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from slack_bot.testing.agent.scripted import ScriptedAgent
+from slack_bot.testing.harness import run_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.tools.conform.truth import RIGHT, TruePlay, cuts_of, opened, plays_of, truth_of
 from slack_bot.tools.files import open_capture
+from tests.features.routing.town import town
 
 OURS = Path(__file__).parents[1] / "captures" / "frameworks"
 SHARED = Path(__file__).parents[3] / "shared" / "captures" / "frameworks"
@@ -64,3 +68,25 @@ def test_a_stream_that_is_cut_is_whole_and_once(path: Path) -> None:
 def test_a_stream_that_is_cut_at_many_places_is_whole_and_once(path: Path) -> None:
     """At each event one by one: `slack-bot conform --from-tape FOLDER --cuts`."""
     check(list(cuts_of(opened(path), THOROUGH)))
+
+
+@on_virtual_time
+async def test_five_agents_of_five_frameworks_answer_in_one_workspace_each_in_its_thread(
+    tmp_path: Path,
+) -> None:
+    names = ("adk-sse", "adkjs", "agno", "a2aadapter", "kagent")
+    tables = "".join(f'[agents.{name}]\nurl = "http://{name}.invalid/"\n' for name in names)
+    paths = {name: OURS / f"{name}_tool.sse" for name in names}
+    agents = {f"{name}.invalid": ScriptedAgent(open_capture(path)) for name, path in paths.items()}
+    alone = {}
+    for name, path in paths.items():
+        async with run_bot(open_capture(path)) as bot:
+            root = await bot.ask("what is it?")
+            await bot.idle()
+            alone[name] = bot.read(root)
+    async with town(tmp_path, tables, agents=agents) as there:
+        roots = {name: await there.bot.ask(f"{name}: what is it?") for name in names}
+        await there.bot.idle()
+        for name, root in roots.items():
+            assert there.asked(name) == ["what is it?"]
+            assert there.bot.read(root) == alone[name] != []

@@ -48,7 +48,7 @@ def test_the_smallest_agent_passes_what_applies(tmp_path: Path, capsys: pytest.C
 
 
 def test_the_checks_it_speaks_of_exist() -> None:
-    table = GUIDE.partition("## What goes wrong")[2]
+    table = GUIDE.partition("## What goes wrong")[2].partition("\n## ")[0]
     rows = "\n".join(line for line in table.splitlines() if line.startswith("|"))
     named = set(re.findall(r"`([a-z]+_[a-z_]+)`", rows))
     other = {*Outcome, *replayed(Tape({}, ())).result()}

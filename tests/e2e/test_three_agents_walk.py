@@ -112,11 +112,11 @@ async def test_the_way_from_one_agent_to_three(tmp_path: Path) -> None:
         await visit.say(CHANNEL, "<@U0BOT> tickets for Lisbon")
         assert "choose_agent-1" in str(await visit.until("Which one shall I ask?"))
         await visit.say(PLACE, "show my tickets")
-        asked = await visit.until("answers with what you may read")
+        asked = await visit.until("shows only what you may see")
         (url,) = re.findall(LINK, str(asked))
         assert "You are not the person who asked" in await sign_in(url, "jonas")
         await visit.until("is not yours")
         await visit.say(PLACE, "show my tickets, please")
-        (other,) = re.findall(LINK, str(await visit.until("answers with what you may read", but=url)))
+        (other,) = re.findall(LINK, str(await visit.until("shows only what you may see", but=url)))
         assert "You are signed in." in await sign_in(other, "maya")
         assert (await visit.until("T-104"))["look"]["username"] == "Tickets"

@@ -15,8 +15,8 @@ from tests.features.reactions.test_feature import HEARS, react
 from tests.people_keys import identity_overrides
 
 ELSEWHERE = (
-    "default answers with what you may read, so I do not ask it here, where others read along. Ask it in a"
-    " direct message with me, or ask whoever runs me to set `personal = true` for this channel."
+    "default shows what only you may see, so I do not ask it here, where others read along. Ask it in a"
+    " direct message with me. (Who runs me can allow it in this channel: `personal = true`.)"
 )
 MEMBERS_ONLY = (
     "This agent must know who asks, and I can vouch for members of this workspace only: not for guests,"

@@ -28,7 +28,8 @@ from tests.openid_server import SECRET, Browser, OpenIDServer
 from tests.redis_server import RedisServer
 
 ALICE = SignInKey("T1", "U1", "research")
-KEYS = [SignInKey("T1", user, agent) for user in ("U1", "U2") for agent in ("research", "ops")]
+AGENTS = ("research", "ops", "tickets")
+KEYS = [SignInKey("T1", user, agent) for user in ("U1", "U2") for agent in AGENTS]
 
 
 def oauth(provider: OpenIDServer) -> OAuthSettings:
@@ -36,7 +37,7 @@ def oauth(provider: OpenIDServer) -> OAuthSettings:
 
 
 def new_parts(provider: OpenIDServer, store: Store, key: bytes = b"k" * 32) -> SignInParts:
-    servers = {name: AuthorizationServer(oauth(provider), system_clock()) for name in ("research", "ops")}
+    servers = {name: AuthorizationServer(oauth(provider), system_clock()) for name in AGENTS}
     return SignInParts(servers, Vault([key]), store, system_clock(), TaskSet(), 5.0)
 
 
@@ -75,7 +76,7 @@ async def signed_in(provider: OpenIDServer) -> AsyncIterator[tuple[SignInParts, 
     yield parts, token_store
 
 
-async def test_two_people_two_agents_two_replicas_and_one_renewal_for_each_token(
+async def test_two_people_three_agents_two_replicas_and_one_renewal_for_each_token(
     provider: OpenIDServer, redis_server: RedisServer
 ) -> None:
     """A refresh token that is used twice ends the whole sign-in at this server."""
