@@ -3,7 +3,7 @@ of its own. `app` has the list of all features; a feature that is removed from i
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -14,7 +14,7 @@ from ..http_client import AsyncClient
 from ..inbound.access import Access, HourlyQuestions, Operators
 from ..inbound.authorizer import Authorize
 from ..inbound.buttons import Button, ButtonRouter
-from ..inbound.http_server import Handler
+from ..inbound.http_server import Handler, check_address, listening, slack_limits
 from ..inbound.read import BotIdentity
 from ..observe.facts import Observer
 from ..observe.findings import Diagnosis
@@ -72,6 +72,34 @@ class RequestReceiver(Protocol):
 
     def listening(self, slack: SlackSettings) -> AbstractAsyncContextManager[None]:
         """Listen on the receiver's own port inside the block. Raises SettingsError if the port is taken."""
+
+
+class PortReceiver(RequestReceiver):
+    """A receiver that has a port of its own outside HTTP mode.
+
+    `prefix`: how the names of the two settings of the address begin.
+    """
+
+    def __init__(self, prefix: str, host: str, port: int) -> None:
+        self._prefix, self._address = prefix, (host, port)
+
+    async def check_port(self, wait: float) -> None:
+        """See `RequestReceiver`."""
+        await check_address(self._prefix, *self._address, wait)
+
+    async def prepare(self) -> None:
+        """Nothing has to be read before."""
+
+    @asynccontextmanager
+    async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
+        """See `RequestReceiver`. The limits are those of HTTP mode."""
+        async with listening(self.routes, slack_limits(slack), self._prefix, *self._address):
+            self.announce(*self._address)
+            yield
+
+    def announce(self, host: str, port: int) -> None:
+        """Log who is waited for at this address."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

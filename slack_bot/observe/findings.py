@@ -48,6 +48,12 @@ def unknown(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosi
     return Diagnosis(check, DiagnosisState.UNKNOWN, text, remedy, page)
 
 
+def wrong_lines(check: str, lines: str) -> list[Diagnosis]:
+    """A failed check for each line that is wrong in `slack_bot.toml`."""
+    remedy = "mend the file; `slack-bot config check` looks at it alone"
+    return [failed(check, line, remedy) for line in lines.splitlines()]
+
+
 def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:
     """A failed check from a sentence of ours: the remedy comes after "; ", or else after ": ".
 

@@ -238,7 +238,6 @@ class Intake:
         # who presses waits for the answer, in a thread that is there
         question = replace(question, thread=question.thread_in_slack, headline="", root="", is_addressed=True)
         again = replace(question, text=text, attempt=attempt, context_id=None, task_id=task_id)
-        again = replace(again, is_addressed=True)  # this person waits for an answer
         return None if await self.accept(again, turn.agent, turn.agent_reason) else ALREADY_ASKED_AGAIN
 
     # -- messages that change

@@ -25,6 +25,7 @@ from .journal import Journal
 from .leases import Leases
 from .notices import Notices
 from .ports import (
+    AgentActs,
     AgentRouting,
     ChannelQuestions,
     CommonParts,
@@ -91,7 +92,7 @@ class Threads:
             follow=self.follow, forms=ports.forms, context=ports.context,
             files=QuestionFiles(common.api, settings.files),
             learned=LearnedFacts(store, clock), news=ports.news, sign_in=ports.sign_in, usage=ports.usage,
-            acts=ports.acts,            background=background,
+            acts=ports.acts, background=background,
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices
         self.conversations = Conversations(parts, leases, common.policies, self._turns)
@@ -105,6 +106,11 @@ class Threads:
             store_trouble=StoreTrouble(settings.store.max_failures, common.health),
         )  # fmt: skip
         self.refusals = Refusals(notices, clock, observer, background)
+
+    @property
+    def acts(self) -> AgentActs:
+        """Does what agents ask for."""
+        return self._ports.acts
 
     @property
     def channels(self) -> ChannelQuestions:

@@ -173,8 +173,10 @@ def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
 
 def start(bot: BotParts) -> FeatureWork:
     """Do what a process that ended left, where some channel lets agents act."""
-    is_on = any(bot.common.policies.values("actions"))
-    return FeatureWork(run=ActingAgents(bot.common).run if is_on else None)
+    if not any(bot.common.policies.values("actions")):
+        return FeatureWork()
+    acting = bot.threads.acts
+    return FeatureWork(run=acting.run) if isinstance(acting, ActingAgents) else FeatureWork()
 
 
 FEATURE = Feature("agent_acts", start, serve_threads, collections=(AGENT_ACTS,))

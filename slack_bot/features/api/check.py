@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from ...errors import SettingsError
-from ...observe.findings import Diagnosis, failed, ok, warning
+from ...observe.findings import Diagnosis, ok, warning, wrong_lines
 from ...settings.api_access import ANYWHERE
 from ...settings.config_file import read_agents, read_api, read_config
 from ...settings.load import Settings
@@ -24,8 +24,8 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     try:
         table = read_api(settings)
     except SettingsError as error:
-        for line in str(error).splitlines():
-            yield failed(_CHECK, line, "mend the file; `slack-bot config check` looks at it alone")
+        for each in wrong_lines(_CHECK, str(error)):
+            yield each
         return
     for name, key in table.keys.items():
         if not (key.channels or key.may_dm):

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 from aiohttp import web
 
 from ...errors import BotError, StoreError
-from ...inbound.http_server import Handler, check_address, keep_open, listening, read_body, slack_limits
+from ...inbound.http_server import Handler, keep_open, read_body
 from ...settings.api import ApiSettings
 from ...settings.api_access import ApiTable, HookEntry
-from ...settings.models import SlackSettings
 from ...turn.json_values import has_halves, read_json
+from ..feature import PortReceiver
 from .answers import Problem, RequestRefused, Taken, answered, refused
 from .hooks import delivery_of, is_authentic, is_wanted
 from .hooks import message_of as message_of_hook
@@ -46,10 +45,11 @@ Team: TypeAlias = Callable[[], Awaitable[str]]
 """The id of the bot's workspace. Raises SlackError."""
 
 
-class ApiReceiver:
+class ApiReceiver(PortReceiver):
     """Serves the API, in HTTP mode on Slack's port, otherwise on one of its own."""
 
     def __init__(self, settings: ApiSettings, access: ApiTable, outbox: Outbox, team: Team) -> None:
+        super().__init__(_ADDRESS, settings.host, settings.port)
         self._settings, self._access = settings, access
         self._outbox, self._team = outbox, team
 
@@ -57,23 +57,8 @@ class ApiReceiver:
     def routes(self) -> Mapping[str, Handler]:
         return {ROOT: self._handle}
 
-    async def check_port(self, wait: float) -> None:
-        """Check that the port is free; wait up to `wait` seconds for another process.
-
-        Raises SettingsError.
-        """
-        await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
-
-    async def prepare(self) -> None:
-        """Nothing has to be read before."""
-
-    @asynccontextmanager
-    async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
-        """Listen on a port of its own, with the limits of HTTP mode. Raises SettingsError if it is taken."""
-        settings = self._settings
-        async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):
-            _log.info("waiting for programs at http://%s:%s%s", settings.host, settings.port, ROOT)
-            yield
+    def announce(self, host: str, port: int) -> None:
+        _log.info("waiting for programs at http://%s:%s%s", host, port, ROOT)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:

@@ -9,8 +9,7 @@ Servers send the secret in three different places (facts: A2A 12).
 import hmac
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -21,19 +20,11 @@ from multidict import CIMultiDictProxy
 from ...agents.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
 from ...agents.wire.frames import task_id_of
 from ...errors import AgentError, StoreError
-from ...inbound.http_server import (
-    Handler,
-    check_address,
-    keep_open,
-    listening,
-    read_body,
-    refusal,
-    slack_limits,
-)
-from ...settings.models import PushSettings, SlackSettings
+from ...inbound.http_server import Handler, keep_open, read_body, refusal
+from ...settings.models import PushSettings
 from ...threads.ports import CommonParts, ThreadPorts
 from ...threads.registry import Registry
-from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
+from ..feature import BotParts, Feature, FeatureWork, PortReceiver, SettingsCheck
 from .address_check import check
 from .offers import PushOffers
 from .push_jwt import JwtVerifier
@@ -57,7 +48,7 @@ FindPushWatch: TypeAlias = Callable[[str], Awaitable[PushWatch | None]]
 """Returns the watch with this id, or None if there is none or it is over. Raises StoreError."""
 
 
-class PushReceiver:
+class PushReceiver(PortReceiver):
     """Receives the posts. `on_hint` is called with the id of the watch for each valid post."""
 
     def __init__(
@@ -67,6 +58,7 @@ class PushReceiver:
         on_hint: Callable[[str], Awaitable[None]],
         verifier: JwtVerifier | None = None,
     ) -> None:
+        super().__init__(_ADDRESS, settings.host, settings.port)
         self._settings, self._find_watch = settings, find_watch
         self._on_hint, self._verifier = on_hint, verifier
 
@@ -74,28 +66,13 @@ class PushReceiver:
     def routes(self) -> Mapping[str, Handler]:
         return {PUSH_PATH: self._handle}
 
-    async def check_port(self, wait: float) -> None:
-        """Check that the port is free; wait up to `wait` seconds for another process.
-
-        Raises SettingsError.
-        """
-        await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
-
     async def prepare(self) -> None:
         """Read the keys of tokens. Raises SettingsError if they cannot be used."""
         if self._verifier is not None:
             await self._verifier.check()
 
-    @asynccontextmanager
-    async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
-        """Listen on a port of its own, with the limits of HTTP mode.
-
-        Raises SettingsError if the port is taken.
-        """
-        settings = self._settings
-        async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):
-            log.info("waiting for agents at http://%s:%s%s", settings.host, settings.port, PUSH_PATH)
-            yield
+    def announce(self, host: str, port: int) -> None:
+        log.info("waiting for agents at http://%s:%s%s", host, port, PUSH_PATH)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         push_id = request.path.removeprefix(PUSH_PATH)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ...clock import system_clock
 from ...errors import SettingsError
-from ...observe.findings import Diagnosis, failed, ok, warning
+from ...observe.findings import Diagnosis, ok, warning, wrong_lines
 from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_agents, read_config, read_schedules
 from ...settings.load import Settings
@@ -25,8 +25,8 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     try:
         schedules = read_schedules(settings)
     except SettingsError as error:
-        for line in str(error).splitlines():
-            yield failed(_CHECK, line, "mend the file; `slack-bot config check` looks at it alone")
+        for each in wrong_lines(_CHECK, str(error)):
+            yield each
         return
     now = system_clock().wall()
     for name, schedule in schedules.items():

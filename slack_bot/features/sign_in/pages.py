@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import html
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from aiohttp import web
 
 from ...errors import AgentError, StoreError
-from ...inbound.http_server import Handler, check_address, keep_open, listening, refusal, slack_limits
-from ...settings.models import SlackSettings
+from ...inbound.http_server import Handler, keep_open, refusal
 from ...settings.sign_in import SignInSettings
 from ...text.sign_in_words import SIGN_IN_PAGE_AWAY, SIGN_IN_PAGE_DONE, SIGN_IN_PAGES
+from ..feature import PortReceiver
 from .desk import CALLBACK_PATH, START_PATH, SignInDesk
 from .rules import LIFE
 
@@ -37,34 +36,20 @@ _PAGE = """<!doctype html>
 """
 
 
-class SignInPages:
+class SignInPages(PortReceiver):
     """Serves the addresses, in HTTP mode on Slack's port, otherwise on one of their own."""
 
     def __init__(self, settings: SignInSettings, desk: SignInDesk) -> None:
-        self._settings, self._desk = settings, desk
+        super().__init__(_ADDRESS, settings.host, settings.port)
+        self._desk = desk
         self._is_secure = (settings.base_url or "").startswith("https:")
 
     @property
     def routes(self) -> Mapping[str, Handler]:
         return {_PATH: self._handle}
 
-    async def check_port(self, wait: float) -> None:
-        """Check that the port is free; wait up to `wait` seconds for another process.
-
-        Raises SettingsError.
-        """
-        await check_address(_ADDRESS, self._settings.host, self._settings.port, wait)
-
-    async def prepare(self) -> None:
-        """Nothing has to be read before."""
-
-    @asynccontextmanager
-    async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
-        """Listen on a port of its own. Raises SettingsError if the port is taken."""
-        settings = self._settings
-        async with listening(self.routes, slack_limits(slack), _ADDRESS, settings.host, settings.port):
-            _log.info("people sign in through http://%s:%s%s", settings.host, settings.port, _PATH)
-            yield
+    def announce(self, host: str, port: int) -> None:
+        _log.info("people sign in through http://%s:%s%s", host, port, _PATH)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.method != "GET":

@@ -99,9 +99,8 @@ class DayLimits:
         return None
 
     async def _used(self, now: float, user: str, channel: str) -> _Used:
-        keys = dict(self._keys(now, user, channel))
         used = _Used()
-        for kind, key in keys.items():
+        for kind, key in self._keys(now, user, channel):
             if (record := await self._store.get(DAY_USAGE, key)) is not None:
                 used[kind] = record
         return used
@@ -148,13 +147,7 @@ class DayLimits:
         if question.asker is not None:
             await self._warn(question, before, after, now)
 
-    async def _warn(
-        self,
-        question: Question,
-        before: dict[UserKind, DayUsage],
-        after: dict[UserKind, DayUsage],
-        now: float,
-    ) -> None:
+    async def _warn(self, question: Question, before: _Used, after: _Used, now: float) -> None:
         warn_at, thread = self._settings.warn_at, question.thread
         for limit in self._limits:
             part = limit.part(after[limit.kind])
@@ -170,7 +163,8 @@ class DayLimits:
         limits = [each for each in self._limits if each.kind is UserKind.PERSON]
         if not limits:
             return ()
-        used = (await self._used(self._wall(), user, "")).get(UserKind.PERSON) or DayUsage(0.0)
+        key = dict(self._keys(self._wall(), user, ""))[UserKind.PERSON]
+        used = await self._store.get(DAY_USAGE, key) or DayUsage(0.0)
         currency = self._settings.currency
         lines = [
             HOME_USAGE.format(
