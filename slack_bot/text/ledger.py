@@ -128,7 +128,7 @@ class Segment:
 class SendText:
     """Write `text`, and cards of this weight, into the present message; this `begins` or `ends` it or not.
 
-    `is_table`: it is a table, the whole of it and nothing else.
+    `is_table`: it is a table, the whole of it and nothing else, with the blank lines that begin its message.
     """
 
     text: str
@@ -435,7 +435,9 @@ def _fit(
         return "", (0, False), False
     opening = "" if message.text else _opening(over, released, limits)
     before, used = message.state.then(opening), message.weight + cards + utf8_len(opening)
-    text, is_table = _up_to_table(released, before, limits) if limits.tables_apart else (released, False)
+    text, is_table = released, False
+    if limits.tables_apart:
+        text, is_table = _up_to_table(released, before, limits, begins=not message.text)
     is_old = not final and now >= message.opened_at + limits.rotate_after
     if is_old and not is_table and (line := fit_line(text, before, used, limits)) is not None:
         return opening, line, False
@@ -449,13 +451,19 @@ def _fit(
     return opening, (count, ends), is_table and count == len(text) and not opening
 
 
-def _up_to_table(released: str, before: MarkdownState, limits: MessageLimits) -> tuple[str, bool]:
-    """What is released, up to a table that goes apart; or that table alone."""
+def _up_to_table(
+    released: str, before: MarkdownState, limits: MessageLimits, *, begins: bool
+) -> tuple[str, bool]:
+    """What is released, up to a table that goes apart; or that table alone. `begins`: it begins a message.
+
+    Blank lines before a table go with it there: alone they would be a message without words.
+    """
     table = first_table(released[: limits.max_call_chars + _MARGIN], before)
     if table is None:
         return released, False
     start, end = table
-    return released[: start or end], not start
+    is_table = not start or (begins and released[:start].isspace())
+    return released[: end if is_table else start], is_table
 
 
 def _closing(message: Segment, limits: MessageLimits) -> str:
