@@ -34,6 +34,11 @@ class BotError(Exception):
 class SettingsError(BotError):
     """A setting is missing, malformed or contradicts another. One line a problem."""
 
+    @property
+    def problems(self) -> list[str]:
+        """A sentence for each thing that is wrong."""
+        return str(self).splitlines()
+
 
 class UnreadableInput(BotError):
     """A file cannot be read. Names file, line and reason."""

@@ -1,5 +1,6 @@
 """PURE. The result of a check of `doctor`, with its remedy."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -48,10 +49,10 @@ def unknown(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosi
     return Diagnosis(check, DiagnosisState.UNKNOWN, text, remedy, page)
 
 
-def wrong_lines(check: str, lines: str) -> list[Diagnosis]:
-    """A failed check for each line that is wrong in `slack_bot.toml`."""
+def wrong_in_file(check: str, problems: Iterable[str]) -> list[Diagnosis]:
+    """A failed check for each thing that is wrong in `slack_bot.toml`."""
     remedy = "mend the file; `slack-bot config check` looks at it alone"
-    return [failed(check, line, remedy) for line in lines.splitlines()]
+    return [failed(check, each, remedy) for each in problems]
 
 
 def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:

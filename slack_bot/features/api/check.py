@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from ...errors import SettingsError
-from ...observe.findings import Diagnosis, ok, warning, wrong_lines
+from ...observe.findings import Diagnosis, ok, warning, wrong_in_file
 from ...settings.api_access import ANYWHERE
 from ...settings.config_file import read_agents, read_api, read_config
 from ...settings.load import Settings
@@ -24,7 +24,7 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     try:
         table = read_api(settings)
     except SettingsError as error:
-        for each in wrong_lines(_CHECK, str(error)):
+        for each in wrong_in_file(_CHECK, error.problems):
             yield each
         return
     for name, key in table.keys.items():

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ...clock import system_clock
 from ...errors import SettingsError
-from ...observe.findings import Diagnosis, ok, warning, wrong_lines
+from ...observe.findings import Diagnosis, ok, warning, wrong_in_file
 from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_agents, read_config, read_schedules
 from ...settings.load import Settings
@@ -25,7 +25,7 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     try:
         schedules = read_schedules(settings)
     except SettingsError as error:
-        for each in wrong_lines(_CHECK, str(error)):
+        for each in wrong_in_file(_CHECK, error.problems):
             yield each
         return
     now = system_clock().wall()

@@ -95,7 +95,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
     try:
         settings, problems, unread = read(http=http)
     except SettingsError as error:  # a file that cannot be read at all: nothing is known
-        for line in str(error).splitlines():
+        for line in error.problems:
             yield split("settings", line, _ALL)
         return
     for line in problems:
@@ -172,6 +172,6 @@ def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:
         policies = ChannelPolicies(settings.channel, partial(read_config, file))
     except SettingsError as error:
         remedy = "mend it, or take SLACK_BOT_CONFIG away"
-        wrong = [failed("channels", line, remedy) for line in str(error).splitlines()]
+        wrong = [failed("channels", line, remedy) for line in error.problems]
         return ChannelPolicies(settings.channel), wrong
     return policies, [ok("channels", f"{file} can be read")] if file else []

@@ -33,7 +33,7 @@ from ...features.feature import SettingsCheck
 from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
-from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning, wrong_lines
+from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning, wrong_in_file
 from ...settings.config_file import read_agents, read_config
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, StoreSettings
@@ -74,7 +74,7 @@ async def check_agents(settings: Settings, clock: Clock) -> AsyncIterator[Diagno
     try:
         table = read_agents(settings)
     except SettingsError as error:
-        for each in wrong_lines("agents", str(error)):
+        for each in wrong_in_file("agents", error.problems):
             yield each
         return
     for name, entry in table.entries.items():
