@@ -1,9 +1,9 @@
-"""What a task was before it got a question, and what it has said. Pure."""
+"""What a task was before it got a question, and what of it is said again. Pure."""
 
 from dataclasses import replace
 
 from ...turn.progress import TaskBaseline
-from ..wire.frames import Part, Snapshot
+from ..wire.frames import ArtifactUpdate, Frame, Part, Snapshot, StatusUpdate, TaskState
 
 
 def baseline_of(task: Snapshot) -> TaskBaseline:
@@ -15,7 +15,33 @@ def baseline_of(task: Snapshot) -> TaskBaseline:
     )
 
 
-def texts_of(task: Snapshot) -> dict[str, str]:
+class RepeatedFrames:
+    """What a server sends once more behind the task with which a joined stream begins.
+
+    Behind anything but a task (None) nothing is a repetition.
+    """
+
+    def __init__(self, task: Snapshot | None) -> None:
+        artifacts = () if task is None else task.artifacts
+        self._parts = {each.artifact_id: each.parts for each in artifacts}  # until the first chunk
+        self._texts = {} if task is None else _texts_of(task)  # until the first other status
+
+    def take(self, frame: Frame) -> bool:
+        """True: `frame` says again what the task said."""
+        if isinstance(frame, ArtifactUpdate):
+            chunk, before = frame.artifact.parts, self._parts.get(frame.artifact.artifact_id, ())
+            self._parts = {}
+            return bool(frame.append and chunk) and before[-len(chunk) :] == chunk
+        if not isinstance(frame, StatusUpdate):
+            return False
+        message = frame.message if frame.state is TaskState.WORKING else None
+        if message is not None and self._texts.get(message.message_id) == message.text:
+            return True
+        self._texts = {}
+        return False
+
+
+def _texts_of(task: Snapshot) -> dict[str, str]:
     """Of each of its messages, by its id; none where one id is of several texts."""
     messages = (*task.history, *([task.message] if task.message else []))
     texts = {each.message_id: each.text for each in messages if each.message_id}

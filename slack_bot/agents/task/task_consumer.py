@@ -41,8 +41,8 @@ from ..recovery_policy import (
     TaskLost,
 )
 from ..wire.calls import MISSED_MESSAGES, MessageRequest
-from ..wire.frames import ArtifactUpdate, Part, Received, Snapshot, StatusUpdate, TaskState
-from .baseline import baseline_of, before_question, texts_of
+from ..wire.frames import Received, Snapshot, TaskState
+from .baseline import RepeatedFrames, baseline_of, before_question
 from .stopping import StoppedTasks
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -222,30 +222,20 @@ class TaskFollower:
         a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more, and so do
         its last statuses.
         """
-        is_first, known = True, dict[str, tuple[Part, ...]]()
-        said: dict[str, str] = {}
+        repeats: RepeatedFrames | None = None  # until the first frame
         async with aclosing(await self._agent.subscribe(task_id, self._view.ids.last)) as stream:
             async for received in stream:
-                if is_first:
+                frame = received.frame
+                if repeats is None:
+                    task = frame if isinstance(frame, Snapshot) else None
                     goes_on = self._view.ids.goes_on_with(received.event_id)
-                    is_first, self._has_gap = False, not (goes_on or isinstance(received.frame, Snapshot))
-                    if isinstance(received.frame, Snapshot):
-                        known = {each.artifact_id: each.parts for each in received.frame.artifacts}
-                        said = texts_of(received.frame)
-                        received = replace(received, raw={**received.raw, **_POLLED})
-                elif isinstance(received.frame, ArtifactUpdate) and known:
-                    of, is_more = received.frame.artifact, received.frame.append
-                    before, known = known.get(of.artifact_id, ()), {}
-                    if is_more and of.parts and before[-len(of.parts) :] == of.parts:
-                        self._view.ids.take(received.event_id)
-                        continue
-                elif isinstance(received.frame, StatusUpdate) and said:
-                    message, goes_on = received.frame.message, received.frame.state is TaskState.WORKING
-                    if goes_on and message is not None and said.get(message.message_id) == message.text:
-                        self._view.ids.take(received.event_id)
-                        continue
-                    said = {}
-                yield received
+                    self._has_gap = not goes_on and task is None
+                    repeats = RepeatedFrames(task)
+                    yield replace(received, raw={**received.raw, **_POLLED}) if task else received
+                elif repeats.take(frame):
+                    self._view.ids.take(received.event_id)
+                else:
+                    yield received
 
 
 class TaskConsumer:

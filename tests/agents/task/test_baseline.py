@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slack_bot.agents.task.baseline import baseline_of, before_question, texts_of
-from slack_bot.agents.wire.frames import AgentMessage, Artifact, Part, Snapshot, TaskState
+import pytest
+
+from slack_bot.agents.task.baseline import RepeatedFrames, baseline_of, before_question
+from slack_bot.agents.wire.frames import (
+    AgentMessage,
+    Artifact,
+    ArtifactUpdate,
+    Part,
+    Snapshot,
+    StatusUpdate,
+    TaskState,
+)
 
 BEFORE = Snapshot(
     "t",
@@ -39,6 +49,32 @@ def test_an_artifact_without_an_id_is_known_by_its_name() -> None:
     assert baseline_of(nameless).artifacts == (("answer", 5),)
 
 
-def test_texts_are_known_by_the_ids_of_their_messages_unless_one_id_has_two() -> None:
-    assert texts_of(AFTER) == {"hi": "hi", "which": "Which?", "done": "Done."}
-    assert texts_of(replace(AFTER, message=AgentMessage("which", parts=(Part(text="And?"),)))) == {}
+def said(message_id: str, text: str, state: TaskState = TaskState.WORKING) -> StatusUpdate:
+    return StatusUpdate("t", "c", state, AgentMessage(message_id, parts=(Part(text=text),)))
+
+
+def chunk(artifact_id: str, text: str, *, append: bool = True) -> ArtifactUpdate:
+    return ArtifactUpdate(Artifact(artifact_id, "answer", parts=(Part(text=text),)), append=append)
+
+
+@pytest.mark.parametrize(
+    ("task", "frames", "repeated"),
+    [
+        (AFTER, [chunk("a", "Two.")], [True]),
+        (AFTER, [chunk("a", "Two."), chunk("a", "Two.")], [True, False]),  # the second one is news
+        (AFTER, [chunk("a", "Three."), chunk("a", "Two.")], [False, False]),
+        (AFTER, [chunk("a", "Two.", append=False)], [False]),
+        (AFTER, [chunk("c", "Two.")], [False]),
+        (AFTER, [said("which", "Which?"), said("done", "Done.")], [True, True]),
+        (AFTER, [said("new", "On."), said("done", "Done.")], [False, False]),
+        (AFTER, [said("done", "Done.", TaskState.COMPLETED)], [False]),
+        (AFTER, [said("which", "Which?"), chunk("a", "Two.")], [True, True]),
+        (replace(AFTER, message=said("which", "And?").message), [said("which", "And?")], [False]),
+        (None, [chunk("a", "Two."), said("done", "Done.")], [False, False]),
+    ],
+)
+def test_what_a_joined_stream_says_again_is_known_until_something_else_comes(
+    task: Snapshot | None, frames: list[StatusUpdate | ArtifactUpdate], repeated: list[bool]
+) -> None:
+    repeats = RepeatedFrames(task)
+    assert [repeats.take(frame) for frame in frames] == repeated
