@@ -1,7 +1,4 @@
-"""Counts and times for Prometheus. No label names a person, a channel, a thread or a turn.
-
-The label `agent` is a name of the settings, never an address.
-"""
+"""Counts and times for Prometheus: the rows of `metric_table`."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -14,12 +11,10 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from ..clock import Clock
 from ..turn.progress import DEFAULT_AGENT, TurnRecord
 from . import facts
-from .health import Health, HealthCheck
+from . import metric_table as rows
+from .health import Health
+from .metric_table import PREFIX, Metric
 
-_WAITS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
-_CALLS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_TURNS = (1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
-_LAGS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LAG_EVERY = 0.25  # seconds between two looks at how late the event loop is
 _LIMITED = ("ratelimited", "rate_limited")
 
@@ -31,15 +26,15 @@ class _Instruments:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
 
-    def counter(self, name: str, about: str, *label_names: str) -> Counter:
-        return Counter(f"slack_bot_{name}", about, label_names, registry=self._registry)
+    def counter(self, row: Metric) -> Counter:
+        return Counter(f"{PREFIX}{row.name}", row.about, row.labels, registry=self._registry)
 
-    def times(self, name: str, about: str, buckets: tuple[float, ...], *label_names: str) -> Histogram:
-        name, about = f"slack_bot_{name}_seconds", f"{about}, in seconds"
-        return Histogram(name, about, label_names, buckets=buckets, registry=self._registry)
+    def times(self, row: Metric) -> Histogram:
+        return Histogram(row.family, row.about, row.labels, buckets=row.buckets, registry=self._registry)
 
-    def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
-        Gauge(f"slack_bot_{name}", about, registry=self._registry).set_function(read)
+    def gauge(self, row: Metric, read: Callable[[], float]) -> None:
+        """`read` returns its value at each scrape, and must not raise."""
+        Gauge(row.family, row.about, registry=self._registry).set_function(read)
 
     def scrape(self) -> bytes:
         return generate_latest(self._registry)
@@ -49,13 +44,10 @@ class _TurnTimes:
     """How long readers wait."""
 
     def __init__(self, instruments: _Instruments) -> None:
-        times = instruments.times
-        self._first_event = times(
-            "first_event", "From the question to the agent's first event", _WAITS, "agent"
-        )
-        self._first_text = times("first_text", "From the question to the first text shown", _WAITS, "agent")
-        self._lag = times("visible_lag", "Age of the oldest text of a write when it was shown", _WAITS)
-        self._duration = times("turn", "From the question to the end of the turn", _TURNS, "agent")
+        self._first_event = instruments.times(rows.FIRST_EVENT)
+        self._first_text = instruments.times(rows.FIRST_TEXT)
+        self._lag = instruments.times(rows.VISIBLE_LAG)
+        self._duration = instruments.times(rows.TURN_TIMES)
         self._began: dict[str, tuple[float, str]] = {}  # turns, when they began, and with which agent
         self._is_unseen: set[str] = set()  # turns that have shown no text yet
 
@@ -87,20 +79,17 @@ class _TurnCounts:
     """How turns end. `times`: how long they take."""
 
     def __init__(self, instruments: _Instruments) -> None:
-        counter = instruments.counter
-        self._turns = counter("turns", "Turns that ended, by outcome and agent", "outcome", "agent")
-        self._answers = counter("answers", "Answers that were to be had", "agent")
-        self._whole = counter("answers_whole", "Answers of which the reader has all", "agent")
+        self._turns = instruments.counter(rows.TURNS)
+        self._answers = instruments.counter(rows.ANSWERS)
+        self._whole = instruments.counter(rows.ANSWERS_WHOLE)
         self.times = _TurnTimes(instruments)
-        self._messages = counter("messages", "Messages that answers took, by surface", "surface")
-        self._fallbacks = counter("fallbacks", "Changes to a plainer surface, by reason", "reason")
-        self._continued = counter(
-            "continuations", "Turns whose task was followed without its stream", "agent"
-        )
-        self._tokens = counter("tokens", "Tokens that agents reported, where they are counted", "agent")
-        self._cost = counter("cost", "Money that answers cost, where it is counted", "agent")
-        self.takeovers = counter("takeovers", "Turns that another process had left")
-        self.ignored = counter("ignored_messages", "Messages that the bot left alone")
+        self._messages = instruments.counter(rows.MESSAGES)
+        self._fallbacks = instruments.counter(rows.FALLBACKS)
+        self._continued = instruments.counter(rows.CONTINUATIONS)
+        self._tokens = instruments.counter(rows.TOKENS)
+        self._cost = instruments.counter(rows.COST)
+        self.takeovers = instruments.counter(rows.TAKEOVERS)
+        self.ignored = instruments.counter(rows.IGNORED_MESSAGES)
 
     def ended(self, fact: facts.TurnEnded | facts.TurnRecorded) -> None:
         if isinstance(fact, facts.TurnRecorded):
@@ -127,12 +116,11 @@ class _CallCounts:
     """Calls to Slack."""
 
     def __init__(self, instruments: _Instruments) -> None:
-        counter, times = instruments.counter, instruments.times
-        self._calls = times("slack_call", "Slack's answer to a call", _CALLS, "method")
-        self._waits = times("slack_wait", "Calls' wait for Slack's budget", _WAITS, "method")
-        self._limited = counter("slack_rate_limited", "Calls refused with 429", "method")
-        self._faults = counter("slack_faults", "Calls that failed, by class", "fault")
-        self.late_writes = counter("late_writes", "Writes of text that had to wait for Slack's budget")
+        self._calls = instruments.times(rows.SLACK_CALL)
+        self._waits = instruments.times(rows.SLACK_WAIT)
+        self._limited = instruments.counter(rows.SLACK_RATE_LIMITED)
+        self._faults = instruments.counter(rows.SLACK_FAULTS)
+        self.late_writes = instruments.counter(rows.LATE_WRITES)
 
     def called(self, fact: facts.SlackCalled) -> None:
         self._calls.labels(fact.method).observe(fact.took)
@@ -152,36 +140,28 @@ class Metrics:
         self._now = clock.monotonic
         instruments = self._instruments = _Instruments()
         self._turns, self._calls = _TurnCounts(instruments), _CallCounts(instruments)
-        self._store = instruments.times("store_accept", "Storing a new question", _CALLS)
-        self._not_stored = instruments.counter("store_failures", "New questions that could not be stored")
-        self._feedback_sent = instruments.counter(
-            "feedback_sent", "Feedback that was taken, by target", "target"
-        )
-        self._feedback_dropped = instruments.counter(
-            "feedback_dropped", "Feedback that is not sent any more, though never taken, by target", "target"
-        )
-        self._loop_lag = instruments.times("loop_lag", "How late the event loop is", _LAGS)
-
-    def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """Add a gauge. `read` returns its value at each scrape, and must not raise."""
-        self._instruments.gauge(name, about, read)
+        self._store = instruments.times(rows.STORE_ACCEPT)
+        self._not_stored = instruments.counter(rows.STORE_FAILURES)
+        self._feedback_sent = instruments.counter(rows.FEEDBACK_SENT)
+        self._feedback_dropped = instruments.counter(rows.FEEDBACK_DROPPED)
+        self._loop_lag = instruments.times(rows.LOOP_LAG)
 
     def watch(
         self, load: Callable[[], Mapping[str, int]], unseen_since: Callable[[], float | None], health: Health
     ) -> None:
         """Add gauges for these (of `Conversations`), which are read at each scrape."""
-        self.gauge("running", "Turns that run", lambda: load()["running"])
-        self.gauge("waiting", "Questions that wait", lambda: load()["waiting"])
-        self.gauge("watched", "Tasks that are watched", lambda: load()["watched"])
-        self.gauge(
-            "oldest_unseen_seconds",
-            "Age of the oldest text that its reader cannot see yet, in seconds",
+        gauge = self._instruments.gauge
+        gauge(rows.RUNNING, lambda: load()["running"])
+        gauge(rows.WAITING, lambda: load()["waiting"])
+        gauge(rows.WATCHED, lambda: load()["watched"])
+        gauge(
+            rows.OLDEST_UNSEEN,
             lambda: 0.0 if (since := unseen_since()) is None else max(0.0, self._now() - since),
         )
-        self.gauge("connections", "Connections to Slack (Socket Mode)", lambda: health.connections())
-        self.gauge("ready", "1 if the bot takes questions", lambda: float(health.is_ready))
-        for check in HealthCheck:
-            self.gauge(f"check_{check}", f"1 if {check} of /readyz is ok", partial(health.is_ok, check))
+        gauge(rows.CONNECTIONS, lambda: health.connections())
+        gauge(rows.READY, lambda: float(health.is_ready))
+        for check, row in rows.CHECKS.items():
+            gauge(row, partial(health.is_ok, check))
 
     async def measure_loop(self) -> None:
         """Measure again and again how late the event loop runs. Never returns."""

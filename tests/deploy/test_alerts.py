@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,13 +14,38 @@ ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
 CASES = Path(__file__).parent / "alerts_test.yml"
 
 
-@pytest.mark.skipif(PROMTOOL is None, reason="no promtool: apt-get install prometheus")
-def test_each_alert_is_of_one_bot_and_one_that_is_gone_is_missed(tmp_path: Path) -> None:
+pytestmark = pytest.mark.skipif(PROMTOOL is None, reason="no promtool: apt-get install prometheus")
+
+
+def run_cases(alerts: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What promtool says of these alerts and our cases."""
+    cases = folder / "cases.yml"
+    cases.write_text(CASES.read_text("utf-8").replace("[ALERTS]", f"[{alerts}]"), encoding="utf-8")
+    return promtool("test", cases)
+
+
+def promtool(verb: str, file: Path) -> subprocess.CompletedProcess[str]:
     assert PROMTOOL is not None
-    cases = tmp_path / "cases.yml"
-    cases.write_text(CASES.read_text("utf-8").replace("[ALERTS]", f"[{ALERTS}]"), encoding="utf-8")
-    for verb, file in (("check", ALERTS), ("test", cases)):
-        ran = subprocess.run(
-            [PROMTOOL, verb, "rules", file], capture_output=True, text=True, check=False, timeout=60
-        )
+    return subprocess.run(
+        [PROMTOOL, verb, "rules", file], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_each_alert_is_of_one_bot_and_one_that_is_gone_is_missed(tmp_path: Path) -> None:
+    for ran in (promtool("check", ALERTS), run_cases(ALERTS, tmp_path)):
         assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+RULE = re.compile(r"(?m)^ +- alert: (\w+)\n +expr: ((?:.|\n)*?)\n +for: (\w+)$")
+
+
+@pytest.mark.parametrize("alert", [found[1] for found in RULE.finditer(ALERTS.read_text("utf-8"))])
+def test_the_cases_notice_when_an_alert_never_comes_always_comes_or_waits_for_an_hour(
+    alert: str, tmp_path: Path
+) -> None:
+    text, copy = ALERTS.read_text("utf-8"), tmp_path / "alerts.yml"
+    (rule,) = (found for found in RULE.finditer(text) if found[1] == alert)
+    for part, wrong in ((2, "absent(vector(1))"), (2, "up >= 0"), (3, "1h")):
+        copy.write_text(text[: rule.start(part)] + wrong + text[rule.end(part) :], encoding="utf-8")
+        assert promtool("check", copy).returncode == 0
+        assert run_cases(copy, tmp_path).returncode != 0, f"{wrong} was not noticed"
