@@ -80,8 +80,14 @@ PERMISSIONS = (
     _reading("channels", "replies in public channels"),
     _reading("groups", "replies in private channels"),
     _reading("mpim", "messages in group conversations"),
-    Permission("channels:read", "the agent is not told the names of public channels"),
-    Permission("groups:read", "the agent is not told the names of private channels"),
+    Permission(
+        "channels:read",
+        "the agent is not told the names of public channels, and posts into none",
+    ),
+    Permission(
+        "groups:read",
+        "the agent is not told the names of private channels, and posts into none",
+    ),
     Permission("assistant:write", "no questions are suggested above a new conversation with the bot"),
     Permission("files:read", "the agent does not get the files of a question"),
     Permission("files:write", "files of the agent, and answers too long for messages, are not uploaded"),

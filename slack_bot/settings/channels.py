@@ -10,12 +10,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from ..turn.acts import REACT
+from ..turn.acts import POST, REACT
 from ..turn.record import is_direct
 from .names import env_name
 from .reactions import Reactions, ReactionUse, emoji_of
 from .section import SettingsSection, Texts, ids_of
 
+PAIRS = frozenset({"post_to", "post_to_public"})
+"""Settings that name from which channel to which one: so they stand below a single channel, or `dm`."""
 ALL, DIRECT = "", "dm"
 """The keys of the tables for all channels and for all direct messages."""
 
@@ -51,6 +53,7 @@ def _actions(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+_CHANNEL_IDS = ids_of("CG", "ids of channels, as C0123456")
 _APPROVERS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
 
 
@@ -95,6 +98,11 @@ class ChannelSettings(SettingsSection):
     actions: Annotated[Texts, AfterValidator(_actions)] = ()
     """What an agent may do here beside answering, if it asks for it: react (put an emoji on the question, or
     on another message of its thread). Empty: nothing."""
+    post_to: Annotated[Texts, _CHANNEL_IDS] = ()
+    """Ids of channels into which an agent that is asked here may post, if it asks for it. Only in the file,
+    for single channels and `dm`. If this is a private conversation, only into private channels."""
+    post_to_public: Annotated[Texts, _CHANNEL_IDS] = ()
+    """As `post_to`, and from a private conversation also into public channels."""
     suggestions: Annotated[int, Field(ge=0, le=5)] = 3
     """How many of the next questions that an agent suggests are buttons below its answer. 0: none."""
     external: Literal["allow", "deny"] = "deny"
@@ -115,6 +123,16 @@ class ChannelSettings(SettingsSection):
     def use_of(self, emoji: str) -> ReactionUse | None:
         """What a reaction with `emoji`, as Slack names it, means here. None: nothing."""
         return dict(self.reactions).get(emoji_of(emoji)) if self.reactions else None
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """The kinds of acts that an agent may do here."""
+        return (*self.actions, *([POST] if self.post_places else []))
+
+    @property
+    def post_places(self) -> tuple[str, ...]:
+        """The channels into which an agent may post from here."""
+        return tuple(dict.fromkeys((*self.post_to, *self.post_to_public)))
 
     @property
     def reads_channel(self) -> bool:
@@ -184,7 +202,9 @@ class ChannelPolicies:
         return sorted(self._tables.keys() - {ALL, DIRECT})
 
     def values(self, name: str) -> set[Any]:
-        """All values that a setting has: in all channels, in direct messages, and in single channels."""
+        """All values that a setting, or what follows from some, has: in all channels, in direct messages, and
+        in single channels.
+        """
         return {getattr(self.of(channel), name) for channel in ("", "D", *self._tables)}
 
     def reload(self) -> None:

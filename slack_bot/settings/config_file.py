@@ -12,7 +12,7 @@ from ..errors import SettingsError
 from ..turn.json_values import object_of
 from . import api_access, schedules
 from .agents import AgentTable, agent_table
-from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
+from .channels import ALL, DIRECT, PAIRS, ChannelSettings, ChannelTables
 from .load import ALIASES, CONFIG, FIELDS, Settings, refusal_line
 from .names import env_name, nearest
 
@@ -201,6 +201,13 @@ def _in_table(path: str, table: object) -> Iterator[str]:
     for name, value in table.items():
         if name not in _KNOWN:
             yield _unknown(path, name, value)
+    for name in sorted(PAIRS & table.keys()) if path == _EVERYWHERE else ():
+        yield f"{path}.{name} would count in every channel: write it below [{_SINGLE}.C...]"
+    yield from _in_settings(path, table)
+
+
+def _in_settings(path: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each value that cannot be."""
     for name, value in table.items():
         if name in _FLAGS and not isinstance(value, bool):
             yield f"{path}.{name} is {value!r}: should be true or false"

@@ -24,7 +24,7 @@ from ..paths import kind_of
 from ..store_kinds import store_kind
 from . import models
 from .api import ApiSettings
-from .channels import ChannelSettings
+from .channels import PAIRS, ChannelSettings
 from .context import ContextSettings
 from .feedback import FeedbackSettings
 from .files import FileSettings
@@ -179,12 +179,19 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({dedupe_hours:g}): what was answered would be asked again"
         )
+    yield from _pairs_for_all(settings.channel)
     yield from login_contradictions(settings.agent, _variable_of_agent)
     yield from identity_contradictions(settings.agent, settings.identity, _variable_of_agent)
     yield from sign_in_contradictions(settings.agent, settings.sign_in, _variable_of_agent)
     if _lacks_joserfc(settings.agent):
         name, remedy = env_name(("agent", "card_keys")), how_to_install("oauth", "run.txt")
         yield f"{name} is set, and joserfc, which checks signatures, is not here: {remedy}"
+
+
+def _pairs_for_all(everywhere: ChannelSettings) -> Iterator[str]:
+    for leaf in sorted(PAIRS & everywhere.model_fields_set):
+        name = env_name(("channel", leaf))
+        yield f"{name} would count in every channel: write {leaf} below [channels.C...] of the file"
 
 
 def _lacks_joserfc(agent: models.AgentSettings) -> bool:

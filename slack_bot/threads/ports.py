@@ -224,6 +224,12 @@ class UsageMeters:
 class AgentActs:
     """What agents do in Slack beside answering. Here they do nothing."""
 
+    async def refused(self, question: Question, agent: str) -> Sequence[Mapping[str, str]]:
+        """What the agent with this name asked for earlier in the thread of `question` and was not done, for
+        the agent: each is told with one question.
+        """
+        return ()
+
     def of_turn(self, question: Question, agent: str) -> TurnActs:
         """Carries out what the agent with this name asks for in one turn."""
         return TurnActs()

@@ -184,7 +184,7 @@ class ActionHandler:
                 yield from answer.extras.take(action, secrets)
                 return
             case actions.ActInSlack(acts=acts):
-                self._sender.acts.take(acts)
+                self._sender.acts.take([replace(each, text=sanitize(each.text, secrets)) for each in acts])
                 return
             case actions.SaveIds():
                 self._sender.forget()

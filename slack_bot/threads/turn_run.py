@@ -101,7 +101,7 @@ class LookAround:
     def __init__(self, turn_parts: TurnParts, agent: Agent) -> None:
         self._context, self._files = turn_parts.context, turn_parts.files
         self._agent = agent
-        self._follow = turn_parts.follow
+        self._follow, self._acts = turn_parts.follow, turn_parts.acts
         self._notices, self._background = turn_parts.notices, turn_parts.background
 
     async def __call__(self, question: Question, heard: Heard) -> Surroundings:
@@ -110,6 +110,8 @@ class LookAround:
         looking, reading = self._context.look_around(question, heard, most), self._files.read(question)
         around, read = await asyncio.gather(looking, reading)
         around = replace(around, files=read.given, not_given=read.not_given)
+        if around.place and (refused := await self._acts.refused(question, self._agent.name)):
+            around = replace(around, place={**around.place, "refused_actions": list(refused)})
         if around.is_alone:
             await self._follow.read_alone(question)
         notes = [*around.not_given, *await self._audio_notes(read.given)]

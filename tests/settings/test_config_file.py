@@ -12,7 +12,8 @@ from slack_bot.settings.config_file import read_config
 TABLES = "the tables are [channel], [channels.dm] and, by its id, [channels.C0123456]"
 SETTINGS = (
     "respond, match, ask, reactions, agent, agents, busy, context, identity, personal, audience, footer,"
-    " share, actions, suggestions, external, guests, people, groups, instructions, approvers"
+    " share, actions, post_to, post_to_public, suggestions, external, guests, people, groups, instructions,"
+    " approvers"
 )
 DETAILS = (
     "write its id (C0123456), which is at the end of the channel's details in Slack, or dm for all direct"
@@ -114,6 +115,13 @@ def problems(tmp_path: Path, text: str) -> list[str]:
         ("[channel.C012]", ["channel.C012 is not known here; did you mean [channels.C012]?"]),
         ("channel = 1", ["channel should be a table: write [channel], and its settings below"]),
         ("channels = 1", [f"channels should be tables, one for each channel; {TABLES}"]),
+        (
+            '[channel]\npost_to = ["C1"]\n[channels.C2]\npost_to_public = ["general"]\n',
+            [
+                "channel.post_to would count in every channel: write it below [channels.C...]",
+                "channels.C2.post_to_public is ['general']: should be ids of channels, as C0123456",
+            ],
+        ),
         (
             "[channels]\nC012 = 1",
             ["channels.C012 should be a table: write [channels.C012], and its settings below"],

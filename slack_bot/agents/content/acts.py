@@ -5,7 +5,7 @@ An act is a data part `{"slack": {"action": "react", "name": "eyes"}}`, which is
 
 from typing import Any
 
-from ...turn.acts import AgentAct
+from ...turn.acts import MOST_TEXT, AgentAct
 from ...turn.json_values import object_of, text_of
 
 SLACK_ACTIONS = "urn:slack-bot:extensions:slack-actions:v1"
@@ -22,5 +22,6 @@ def act_in(data: Any) -> AgentAct | None:
     kind = text_of(order.get("action"))
     if not kind:
         return None
-    name, ts = (text_of(order.get(key)).strip()[:_LONGEST] for key in ("name", "ts"))
-    return AgentAct(kind[:_LONGEST], name.strip(":"), ts)
+    name, ts, channel = (text_of(order.get(key)).strip()[:_LONGEST] for key in ("name", "ts", "channel"))
+    text = text_of(order.get("text")).strip()[: MOST_TEXT + 1]
+    return AgentAct(kind[:_LONGEST], name.strip(":"), ts, channel, text)

@@ -347,8 +347,10 @@ def _place(
         place["is_ext_shared"] = question.is_ext_shared
     if not question.is_addressed:
         place["addressed"] = False
-    if policy.actions:
-        place["actions"] = list(policy.actions)
+    if policy.acts:
+        place["actions"] = list(policy.acts)
+    if policy.post_places:
+        place["post_to"] = list(policy.post_places)
     if policy.instructions:
         place["instructions"] = policy.instructions
     if (channel := profiles.get(thread.channel)) is not None:

@@ -130,7 +130,10 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
         "is_mpim": channel.kind == "mpim",
         "is_private": channel.kind != "channel",
         "is_archived": channel.archived,
+        "is_shared": state.is_shared(channel),
         "is_ext_shared": state.is_shared(channel),
+        "is_org_shared": False,
+        "is_pending_ext_shared": channel.is_pending_ext_shared,
         "is_member": state.bot.user_id in channel.members,
     }
     if channel.kind == "im":

@@ -63,6 +63,8 @@ class Channel:
     kind: ChannelKind = "channel"
     members: set[str] = field(default_factory=set)
     archived: bool = False
+    is_pending_ext_shared: bool = False
+    """Another organisation was invited, and has not come yet."""
 
 
 @dataclass(frozen=True, slots=True)

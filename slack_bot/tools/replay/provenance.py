@@ -283,7 +283,7 @@ def _in_short(
         case actions.SuggestQuestions(questions=questions):
             return f"{len(questions)} next questions below the answer"
         case actions.ActInSlack(acts=acts):
-            return "in Slack: " + ", ".join(f"{each.kind} {each.name}" for each in acts)
+            return "in Slack: " + ", ".join(f"{each.kind} {each.name or each.channel}" for each in acts)
 
 
 def _named(cause: Cause, event: object) -> str:

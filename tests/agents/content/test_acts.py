@@ -23,6 +23,11 @@ EYES = {"slack": {"action": "react", "name": ":eyes:"}}
         (EYES, AgentAct("react", "eyes")),
         ({"slack": {"action": "react", "name": "eyes", "ts": " 1.2 "}}, AgentAct("react", "eyes", "1.2")),
         ({"slack": {"action": "post"}}, AgentAct("post")),
+        (
+            {"slack": {"action": "post", "channel": " C2 ", "text": " Look *here*.\n"}},
+            AgentAct("post", channel="C2", text="Look *here*."),
+        ),
+        ({"slack": {"action": "post", "channel": 1, "text": ["a"]}}, AgentAct("post")),
         ({"slack": {"action": "react", "name": 7}}, AgentAct("react")),
         ({"slack": {"action": ""}}, None),
         ({"slack": "react"}, None),
