@@ -35,7 +35,7 @@ _GROUPS = {
     "try it": ("play", "workspace", "agent"),
     "run it": ("run", "doctor", "manifest", "config", "store", "say", "schedules", "api-key", "completion"),
     "look at an answer": ("replay", "explain", "capture", "scrub", "trace", "compare"),
-    "check an agent": ("conform",),
+    "check an agent, or Slack": ("conform", "rules"),
 }
 """The verbs as the help shows them."""
 

@@ -30,6 +30,7 @@ VERBS = [
     "trace",
     "compare",
     "conform",
+    "rules",
     "store",
     "config",
     "manifest",
@@ -96,7 +97,7 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
         "try it",
         "run it",
         "look at an answer",
-        "check an agent",
+        "check an agent, or Slack",
     ]
     assert f"slack-bot {__version__}" in said
 

@@ -28,7 +28,7 @@ def offered(*words: str) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_verbs_options_and_choices_are_offered_where_they_stand() -> None:
-    assert offered("ru") == ["run"]
+    assert offered("ru") == ["run", "rules"]
     assert {"run", "doctor", "replay"} <= set(offered(""))
     assert {"show", "export"} <= set(offered("store", ""))
     assert offered("store", "export-") == ["export-tape"]

@@ -50,6 +50,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_trace(add, playground)
     _add_compare(add)
     _add_conform(add, playground)
+    _add_rules(add)
     _add_store(add)
     _add_config(add)
     _add_manifest(add)
@@ -179,6 +180,14 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
     option("--after", metavar="TAPE|CASE", action="append", default=[], help=after)
     option("--cuts", action="store_true", help="also with the stream cut behind each event; it takes a while")
     option("--key", metavar="NAME", help=_KEY)
+
+
+def _add_rules(add: AddVerb) -> None:
+    about = "try each of Slack's rules that the bot relies on, on the emulated workspace or another one"
+    option = add("rules", _rules, about, "slack-bot rules --only stream.life").add_argument
+    only = "this rule, or those of a group, as stream (repeat for more)"
+    option("--only", metavar="RULE", action="append", default=[], help=only)
+    option("--json", action="store_true", help="print the results as one JSON object")
 
 
 def _add_store(add: AddVerb) -> None:
@@ -324,6 +333,13 @@ def _tool(args: argparse.Namespace) -> int:
     else:
         from .scrub import main
     with nullcontext() if args.name in ("capture", "scrub") else _quiet():
+        return main(args)
+
+
+def _rules(args: argparse.Namespace) -> int:
+    from .rules.rules import main
+
+    with _quiet():
         return main(args)
 
 

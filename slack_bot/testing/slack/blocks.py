@@ -18,12 +18,14 @@ Check: TypeAlias = Callable[[Any, str], object]
 
 
 def check(
-    state: WorkspaceState, blocks: list[Any], *, surface: str = "message", too_many: str = "invalid_blocks"
+    state: WorkspaceState, blocks: list[Any], *, surface: str = "message", most: int | None = None
 ) -> None:
-    """Raises `Refused` unless Slack would take `blocks`. `too_many` is what more than 50 are called here."""
-    limit = state.rules.blocks if surface == "message" else 100
+    """Raises `Refused` unless Slack would take `blocks`. `most`: of a surface that counts its own."""
+    limit = most if most is not None else state.rules.blocks if surface == "message" else 100
     if len(blocks) > limit:
-        raise Refused(too_many, f"no more than {limit} items allowed [json-pointer:/blocks]")
+        state.refuse(
+            "blocks.too_many", "invalid_blocks", f"no more than {limit} items allowed [json-pointer:/blocks]"
+        )
     try:
         for number, block in enumerate(blocks):
             _check_object(_BLOCKS[surface], block, f"/blocks/{number}")

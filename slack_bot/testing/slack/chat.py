@@ -47,7 +47,7 @@ def _update(state: WorkspaceState, args: Json) -> Json:
     if not message.by_app:
         raise Refused("cant_update_message")
     if message.state == "streaming":
-        raise Refused("streaming_state_conflict")
+        state.refuse("stream.update_while_open", "streaming_state_conflict")
     if len(args.get("text") or "") > state.rules.update_chars:
         raise Refused("msg_too_long")
     if not _is_ignored(state, "chat.update", args):
@@ -65,8 +65,10 @@ def _update(state: WorkspaceState, args: Json) -> Json:
 
 def _delete(state: WorkspaceState, args: Json) -> Json:
     message = state.message_of(state.bot_channel(args["channel"]), args["ts"])
-    if not message.by_app or message.state == "streaming":
+    if not message.by_app:
         raise Refused("cant_delete_message")
+    if message.state == "streaming":
+        state.refuse("stream.delete_while_open", "cant_delete_message")
     remove(state, message)
     return {"channel": message.channel, "ts": message.ts}
 

@@ -53,7 +53,9 @@ def message(state: WorkspaceState, sent: StoredMessage) -> None:
         mention = {**body, "type": "app_mention"}
         mention.pop("parent_user_id", None)
         told.insert(0 if state.rules.mention_first else 1, mention)
-    for each in told:
+    if sent.by_app and sent.state == "posted" and not state.rules.holds("event.own_post"):
+        return
+    for each in told[: state.rules.size("event.twins", len(told))]:
         event(state, each)
     root = None if sent.thread_ts is None else state.find(sent.channel, sent.thread_ts)
     if root is not None and state.thread(sent.channel, root.ts).session is not None:
@@ -64,6 +66,8 @@ def reacted(state: WorkspaceState, kind: str, user: str, name: str, to: StoredMe
     """reaction_added or reaction_removed (`kind`): Slack says which message, not what it says or where its
     thread is. The app hears of its own too, and only where it is a member.
     """
+    if user == state.bot.user_id and not state.rules.holds("event.reaction"):
+        return
     if state.bot.user_id in state.channels[to.channel].members and state.manifest.is_told(kind):
         item = {"type": "message", "channel": to.channel, "ts": to.ts}
         author = {} if not to.author else {"item_user": to.author}
@@ -83,7 +87,7 @@ def looked(state: WorkspaceState, person: Person, channel: str, viewed: tuple[st
 def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     body = rendering.read_back(state, sent, False)
     body |= {"channel": sent.channel, "event_ts": sent.ts}
-    if sent.state == "streaming":
+    if sent.state == "streaming" and state.rules.word("event.stream_start", "empty") == "empty":
         body |= {"text": "", "blocks": []}
     if sent.files:
         body["subtype"] = "file_share"
@@ -105,6 +109,16 @@ def changed(state: WorkspaceState, edited: StoredMessage, text: str = "") -> Non
     _hidden(state, edited, "message_changed", message=now, previous_message=before)
 
 
+def stream_ended(state: WorkspaceState, sealed: StoredMessage) -> None:
+    """A stream is over."""
+    told = state.rules.word("event.stream_end", "message_changed")
+    if told == "message_changed":
+        changed(state, sealed)
+    elif told == "message":
+        kind = state.channels[sealed.channel].kind
+        event(state, {**_message_body(state, sealed), "channel_type": kind})
+
+
 def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
     """message_deleted; of a root with replies Slack leaves a tombstone."""
     before = rendering.read_back(state, gone, False)
@@ -113,7 +127,9 @@ def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
         left = {"type": "message", "subtype": "tombstone", "ts": gone.ts, "thread_ts": gone.ts, **said}
         _hidden(state, gone, "message_changed", message=left, previous_message=before)
         return
-    _hidden(state, gone, "message_deleted", deleted_ts=gone.ts, previous_message=before)
+    subtype = state.rules.word("event.delete", "message_deleted")
+    if subtype != "none":
+        _hidden(state, gone, subtype, deleted_ts=gone.ts, previous_message=before)
 
 
 def session(state: WorkspaceState, channel: str, root: str, status: str) -> None:

@@ -118,7 +118,7 @@ def _blocks(state: WorkspaceState, message: StoredMessage) -> list[Json]:
         shown += _streamed(state, message)
     elif message.body and (message.state != "posted" or not message.blocks):
         shown.append(rich_text(f"rt{message.ts}", message.body))
-    return [*shown, *message.blocks]
+    return [*message.blocks, *shown] if message.tail_above else [*shown, *message.blocks]
 
 
 def _streamed(state: WorkspaceState, message: StoredMessage) -> Iterator[Json]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from ...manifest import Wants, manifest_of, wanted
+from ...settings.slack_rules import RuleValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,9 @@ EVENT_SCOPES: Mapping[str, str] = {
     **{f"message.{family}": f"{family}:history" for family in FAMILIES.values()},
 }
 """Slack takes no subscription to these events without the scope."""
+
+EVERY_EVENT = frozenset({*EVENT_SCOPES, "agent_session_stopped", "app_home_opened", "app_context_changed"})
+"""What an app can hear of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,13 @@ METHODS: Mapping[str, Method] = {
 """From Slack's method pages (facts: Slack 1, 4, 7, 9, 10). Slack ignores arguments it does not know; they are
 refused here, because they are always a mistake."""
 
+EVERYTHING = AppManifest(
+    frozenset({*EVENT_SCOPES.values()}).union(*(each.scopes for each in METHODS.values())),
+    EVERY_EVENT,
+)
+"""An app that may call every method and hears of every event, under its own name: for trials of the other
+rules."""
+
 RATES = {name: method.rates for name, method in METHODS.items() if method.rates}
 """For all streams and threads of the workspace together (facts: Slack 1.5, 4, 7)."""
 
@@ -189,7 +200,8 @@ class WorkspaceRules:
     not know that. `names_streams`: a stream shows the name and the picture that it was started with.
     `draws_tables`: Markdown tables in streams are tables, and no text [obs: told both ways].
     `only_viewer_live`: in a channel everybody but its recipient sees a stream's first content until the end
-    [obs]. `page`: most objects that a reading method gives at once.
+    [obs]. `page`: most objects that a reading method gives at once. `measured`: what this
+    workspace was found to do, by the id of the rule (`settings/slack_rules.py`).
     """
 
     call_chars: int = 12_000
@@ -213,6 +225,19 @@ class WorkspaceRules:
     only_viewer_live: bool = True
     rates: Mapping[str, tuple[MethodRate, ...]] | None = None
     page: int | None = None
+    measured: Mapping[str, RuleValue] = field(default_factory=dict)
+
+    def word(self, rule: str, usual: str) -> str:
+        """What this workspace does by a rule, as a word or as Slack's error."""
+        return str(self.measured.get(rule, usual))
+
+    def size(self, rule: str, usual: int) -> int:
+        """The number of a rule in this workspace."""
+        return int(self.measured.get(rule, usual))
+
+    def holds(self, rule: str, usual: bool = True) -> bool:
+        """Whether a rule is kept in this workspace."""
+        return bool(self.measured.get(rule, usual))
 
     @classmethod
     def real(cls, *, idle: float | None = None, distributed: bool = False) -> WorkspaceRules:
@@ -224,6 +249,22 @@ class WorkspaceRules:
             return whole
         return dataclasses.replace(whole, rates={**RATES, **_DISTRIBUTED}, page=_DISTRIBUTED_PAGE)
 
+    def as_measured(self, found: Mapping[str, RuleValue]) -> WorkspaceRules:
+        """These rules as a workspace was found to keep them, by the ids of the catalogue."""
+        changed: dict[str, Any] = {name: found[rule] for rule, name in _FIELDS.items() if rule in found}
+        if "event.first" in found:
+            changed["mention_first"] = found["event.first"] == "app_mention"
+        return dataclasses.replace(self, measured={**self.measured, **found}, **changed)
+
+
+_FIELDS = {
+    "stream.life": "stream_life",
+    "stream.idle": "stream_idle",
+    "stream.bytes": "stream_bytes",
+    "stream.name": "names_streams",
+    "stop.tells_message": "stop_tells_message",
+}
+"""The rules of the catalogue that are fields of `WorkspaceRules`."""
 
 _LEAST_PAUSE = 1  # second: Retry-After is whole seconds
 _ALMOST = 1e-3  # of a call or a second: what adding up fractions of large numbers may lose

@@ -96,15 +96,18 @@ class SocketMode(EventDelivery):
         ticket, tickets = request.query.get("ticket", ""), self._workspace.state.tickets
         if ticket not in tickets:
             raise web.HTTPForbidden(text="invalid ticket")
-        tickets.remove(ticket)
+        if self._workspace.state.rules.holds("socket.ticket_once"):
+            tickets.remove(ticket)
         if self.breaks > 0:
             self.breaks -= 1
             raise web.HTTPServiceUnavailable(text="try again")
         socket = web.WebSocketResponse(timeout=1.0, autoping=False, autoclose=False)
         await socket.prepare(request)
-        has_room = self.connections < MOST_CONNECTIONS
+        rules = self._workspace.state.rules
+        has_room = self.connections < rules.size("socket.count", MOST_CONNECTIONS)
         if not has_room or not self._workspace.state.manifest.socket_mode:
-            await self._ask_to_leave(socket, "link_disabled" if has_room else "too_many_websockets")
+            too_many = rules.word("socket.refusal", "too_many_websockets")
+            await self._ask_to_leave(socket, "link_disabled" if has_room else too_many)
             await socket.close()
             return socket
         self._sockets.append(socket)
@@ -243,10 +246,12 @@ class EventsApi(EventDelivery):
         *,
         ack_timeout: float = 3.0,
         retry_delays: Sequence[float] = RETRY_DELAYS,
+        connector: aiohttp.BaseConnector | None = None,
     ) -> None:
         super().__init__(retry_delays)
         self._url, self._clock = url, clock
-        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ack_timeout))
+        timeout = aiohttp.ClientTimeout(total=ack_timeout)
+        self._http = aiohttp.ClientSession(timeout=timeout, connector=connector)
 
     async def close(self) -> None:
         await self._http.close()
@@ -289,8 +294,9 @@ class EventsApi(EventDelivery):
 class SlackServer:
     """Serves one workspace while it is entered, on a free port where `port` is 0. Times are in seconds.
 
-    With `bot_url` payloads are posted there, signed; without, they go through Socket Mode. Entering raises
-    OSError where the address cannot be had.
+    With `bot_url` payloads are posted there, signed; without, they go through Socket Mode. A `host`
+    that is a path is a socket of the file system; with one, and with a `bot_connector` to another one, all
+    works on virtual time too. Entering raises OSError where the address cannot be had.
     """
 
     def __init__(
@@ -303,6 +309,7 @@ class SlackServer:
         retry_delays: Sequence[float] = RETRY_DELAYS,
         host: str = "127.0.0.1",
         port: int = 0,
+        bot_connector: aiohttp.BaseConnector | None = None,
     ) -> None:
         self.workspace = workspace
         self._address = host, port
@@ -310,7 +317,9 @@ class SlackServer:
         self.events = (
             None
             if bot_url is None
-            else EventsApi(bot_url, clock, ack_timeout=ack_timeout, retry_delays=retry_delays)
+            else EventsApi(
+                bot_url, clock, ack_timeout=ack_timeout, retry_delays=retry_delays, connector=bot_connector
+            )
         )
         self.url = self.api_url = ""
         self._clock = clock
@@ -336,12 +345,11 @@ class SlackServer:
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0, access_log=None)
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, *self._address).start()
+            await self._site().start()
         except OSError:
             await self._runner.cleanup()
             raise
-        host, port = self._address[0], self._runner.addresses[0][1]
-        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        place = self._place()
         self.url = f"http://{place}"
         self.api_url = f"{self.url}/api/"
         self._name(place)
@@ -360,6 +368,19 @@ class SlackServer:
         if self.events is not None:
             await self.events.close()
         await self._runner.cleanup()
+
+    def _site(self) -> web.BaseSite:
+        if self._address[0].startswith("/"):
+            return web.UnixSite(self._runner, self._address[0])
+        return web.TCPSite(self._runner, *self._address)
+
+    def _place(self) -> str:
+        """Host and port; a socket in the file system is reached under any name."""
+        host = self._address[0]
+        if host.startswith("/"):
+            return "localhost"
+        port = self._runner.addresses[0][1]
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def _name(self, place: str) -> None:
         """The host and port in the addresses that the workspace gives out from now on."""

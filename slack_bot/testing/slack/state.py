@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ...settings.slack_rules import OK
 from .rules import LOOK, SHIPPED, AppManifest, WorkspaceRules
 
 Json = dict[str, Any]
@@ -82,7 +83,7 @@ class SeenTask:
 @dataclass(slots=True)
 class StoredMessage:
     """One message. `body` is its text, streamed or posted; `blocks` are below it. `tables`: what a stream was
-    given as blocks, and where in its text.
+    given as blocks, and where in its text. `tail_above`: this workspace shows them above it.
 
     Of a stream: `recipient` sees it live, everybody else sees `first`, its first content, until it is over.
     `touched_at`: when something was last added. `full`: it takes nothing more. `expired`: its time was over.
@@ -97,6 +98,7 @@ class StoredMessage:
     thread_ts: str | None = None
     body: str = ""
     blocks: list[Json] = field(default_factory=list)
+    tail_above: bool = False
     tables: list[tuple[int, Json]] = field(default_factory=list)
     tasks: dict[str, SeenTask] = field(default_factory=dict)
     plan_title: str | None = None
@@ -287,6 +289,12 @@ class WorkspaceState:
             listener(change)
 
     # ---- checks of what a call names
+
+    def refuse(self, rule: str, error: str, detail: str = "") -> None:
+        """Refuse a call by a rule, as this workspace does. Returns if it was found to allow it."""
+        found = self.rules.word(rule, error)
+        if found != OK:
+            raise Refused(found, detail)
 
     def channel_of(self, channel_id: str) -> Channel:
         if (channel := self.channels.get(channel_id)) is None:

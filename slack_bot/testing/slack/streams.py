@@ -8,10 +8,11 @@ import copy
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ...settings.slack_rules import OK
 from . import blocks as blockkit
 from . import payloads, rendering
 from .data_blocks import check_message
-from .state import PLAN_FAILED, Json, Refused, SeenTask, StoredMessage, WorkspaceState
+from .state import PLAN_FAILED, Channel, Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
 SESSIONS = ("active", "processing", "suspended", "closed")
 
@@ -19,15 +20,18 @@ SESSIONS = ("active", "processing", "suspended", "closed")
 def _start(state: WorkspaceState, args: Json) -> Json:
     content = _content(state, args)
     channel = state.bot_channel(args["channel"])
-    root = state.root_exists(channel, args.get("thread_ts") or "")
-    if channel.kind != "im":
-        for name in ("recipient_user_id", "recipient_team_id"):
-            if not args.get(name):
-                raise Refused(f"missing_{name}")
+    root = _root(state, channel, args)
+    if channel.kind == "im":
+        if not args.get("recipient_user_id"):
+            state.refuse("stream.direct", OK)
+    else:
+        for part in ("user", "team"):
+            if not args.get(f"recipient_{part}_id"):
+                state.refuse(f"stream.recipient_{part}", f"missing_recipient_{part}_id")
     _check_recipient(state, args)
     display = args.get("task_display_mode", "timeline")
     if display not in ("timeline", "plan"):
-        raise Refused("invalid_arguments", "task_display_mode must be timeline or plan")
+        state.refuse("stream.display", "invalid_arguments", "task_display_mode must be timeline or plan")
     message = state.new_message(channel, root)
     message.state, message.is_markdown = "streaming", True
     message.started_at = message.touched_at = state.now
@@ -42,40 +46,61 @@ def _start(state: WorkspaceState, args: Json) -> Json:
     return {"channel": channel.id, "ts": message.ts}
 
 
+def _root(state: WorkspaceState, channel: Channel, args: Json) -> str:
+    """The thread of a stream. Where this workspace needs none, the stream begins one."""
+    given = args.get("thread_ts")
+    try:
+        return state.root_exists(channel, given or "")
+    except Refused as refused:
+        state.refuse("stream.unknown_thread" if given else "stream.no_thread", refused.error)
+    return ""
+
+
 def _check_recipient(state: WorkspaceState, args: Json) -> None:
     """A human, named with the team that human belongs to (facts: Slack 1.1)."""
     user, team = args.get("recipient_user_id"), args.get("recipient_team_id")
     if user is None and team is None:
         return
+    if user is None and (team is None or state.rules.word("stream.recipient_user", "") == OK):
+        return
     person = state.person_of(user or "")
-    if person.is_bot or team not in (None, person.team):
-        raise Refused("user_not_found")
+    if person.is_bot:
+        state.refuse("stream.recipient_bot", "user_not_found")
+    if team not in (None, person.team):
+        state.refuse("stream.recipient_of_other_team", "user_not_found")
 
 
 def _append(state: WorkspaceState, args: Json) -> Json:
     message = _addressed(state, args)
     if message.stopped_by is not None:
         raise Refused("stopped_by_user")
-    content = _continued(state, message, args)
+    content = _continued(state, message, args, "stream.append_after_stop")
     if content is None:
-        raise Refused("markdown_text_or_chunks_required")
+        state.refuse("stream.empty_append", "markdown_text_or_chunks_required")
     _apply(state, message, content)
     state.thread(message.channel, message.root).status = ""
     state.changed(message.channel, message.root)
+    if state.rules.size("event.appends", 0):
+        payloads.changed(state, message)
     return {"channel": message.channel, "ts": message.ts}
 
 
 def _stop(state: WorkspaceState, args: Json) -> Json:
     message = _addressed(state, args)
-    content = _continued(state, message, args)
+    content = _continued(state, message, args, "stream.stop_after_stop")
     tail = args.get("blocks") or []
-    blockkit.check(state, tail, too_many="msg_blocks_too_many")
-    kept = state.metadata_of(args)
+    if len(tail) > state.rules.size("stop.blocks", state.rules.blocks):
+        state.refuse("stop.too_many_blocks", "msg_blocks_too_many", "no more items allowed")
+    blockkit.check(state, tail, most=len(tail))
+    kept = state.metadata_of(args) if state.rules.holds("stop.metadata") else None
     session = args.get("session_status", "active")
     if session not in SESSIONS:
-        raise Refused("invalid_arguments", f"session_status must be one of {', '.join(SESSIONS)}")
+        state.refuse(
+            "stop.session", "invalid_arguments", f"session_status must be one of {', '.join(SESSIONS)}"
+        )
     _apply(state, message, content)
     message.blocks += blockkit.with_ids(state, tail)
+    message.tail_above = state.rules.word("stop.place", "below") == "above"
     if kept is not None:
         message.metadata = kept
     seal(state, message)
@@ -97,7 +122,7 @@ def seal(state: WorkspaceState, message: StoredMessage) -> None:
     if message.display == "plan" and is_open:
         message.plan_failed, message.plan_title = True, PLAN_FAILED
     state.changed(message.channel, message.root)
-    payloads.changed(state, message)
+    payloads.stream_ended(state, message)
 
 
 def _addressed(state: WorkspaceState, args: Json) -> StoredMessage:
@@ -110,21 +135,24 @@ def _addressed(state: WorkspaceState, args: Json) -> StoredMessage:
 Content = list[Json] | str | None
 
 
-def _continued(state: WorkspaceState, message: StoredMessage, args: Json) -> Content:
-    """What a call adds to an open stream, in the mode in which it was started."""
+def _continued(state: WorkspaceState, message: StoredMessage, args: Json, after_end: str) -> Content:
+    """What a call adds to an open stream, in the mode in which it was started.
+
+    `after_end`: the rule about a stream that is not open.
+    """
     if message.state != "streaming":
-        raise Refused("message_not_in_streaming_state")
+        state.refuse(after_end, "message_not_in_streaming_state")
     content = _content(state, args)
     mode = "text" if isinstance(content, str) else "chunks"
     if content is not None and message.mode not in (None, mode):
-        raise Refused("streaming_mode_mismatch", f"the stream was started with {message.mode}")
+        state.refuse("stream.mode", "streaming_mode_mismatch", f"the stream was started with {message.mode}")
     return content
 
 
 def _content(state: WorkspaceState, args: Json) -> Content:
     text, chunks = args.get("markdown_text"), args.get("chunks")
     if text is not None and chunks is not None:
-        raise Refused("cannot_provide_both_markdown_text_and_chunks")
+        state.refuse("stream.text_and_chunks", "cannot_provide_both_markdown_text_and_chunks")
     if text is not None and len(text) > state.rules.call_chars:
         raise Refused("msg_too_long", f"markdown_text holds {len(text)} characters")
     if chunks is not None:
@@ -219,7 +247,7 @@ def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json
     if most is not None and more > 0 and weighted_bytes(message) + more > most:
         message.full = True
     if message.full and more > 0:
-        raise Refused("msg_too_long", "the message holds as much as it can")
+        state.refuse("stream.full", "msg_too_long", "the message holds as much as it can")
     chunks = [] if isinstance(content, str) else content
     given = [block for chunk in chunks for block in chunk.get("blocks", ())][: _blocks_left(state, message)]
     shown = [*message.blocks, *(table for _, table in message.tables), *given]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.testing.slack.rules import EVENT_SCOPES, METHODS
+from slack_bot.testing.slack.rules import EVERYTHING
 from slack_bot.testing.slack.workspace import (
     APP_TOKEN,
     BOT_TOKEN,
-    AppManifest,
     SeenMessage,
     Workspace,
     WorkspaceRules,
@@ -16,11 +15,6 @@ from slack_bot.testing.slack.workspace import (
 
 NOW = 1_700_000_000.0
 U1 = {"recipient_user_id": "U1", "recipient_team_id": "T1"}
-EVERYTHING = AppManifest(
-    frozenset(EVENT_SCOPES.values()).union(*(method.scopes for method in METHODS.values())),
-    frozenset({*EVENT_SCOPES, "agent_session_stopped", "app_home_opened"}),
-)
-"""An app that may call every method and hears of every event: for tests of the other rules."""
 
 
 class Scene:

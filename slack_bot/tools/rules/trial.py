@@ -1,0 +1,115 @@
+"""Makes the experiments of a catalogue in a place, and says what came of each."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import aiohttp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from ...settings.slack_rules import CATALOGUE
+from ...testing import virtual_clock
+from ...testing.slack.rules import CUSTOMIZE, EVERYTHING
+from ...testing.slack.server import SlackServer
+from ...testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace, WorkspaceRules
+from .hand import EmulatedHand
+from .port import CannotTell, Need, Place, Probe, SlackPort
+from .result import RuleResult
+
+HELLO = "I am measuring how this workspace treats what I write. This thread is deleted in a moment."
+_USER, _CHANNEL = "U1", "C1"
+
+
+Tell: TypeAlias = Callable[[RuleResult], None]
+
+
+async def make_trial(slack: SlackPort, place: Place, probes: Iterable[Probe], tell: Tell) -> list[RuleResult]:
+    """Run `probes`, in the order of the catalogue; `tell` hears of each result as it comes.
+
+    Those that take minutes run beside the others, those that use up a rate after all others.
+    """
+    results: dict[str, RuleResult] = {}
+
+    async def run(each: Probe) -> None:
+        result = results[each.rule] = await _result(slack, place, each)
+        tell(result)
+
+    async def run_all(some: Iterable[Probe]) -> None:
+        for each in some:
+            await run(each)
+
+    chosen = list(probes)
+    long = [each for each in chosen if Need.TIME in each.needs]
+    alone = [each for each in chosen if Need.ALONE in each.needs]
+    others = [each for each in chosen if not {Need.TIME, Need.ALONE} & each.needs]
+    async with asyncio.TaskGroup() as group:
+        for each in long:
+            group.create_task(run(each))
+        group.create_task(run_all(others))
+    await run_all(alone)
+    return [results[rule] for rule in CATALOGUE if rule in results]
+
+
+async def _result(slack: SlackPort, place: Place, each: Probe) -> RuleResult:
+    rule = CATALOGUE[each.rule]
+    try:
+        seen = await each.run(slack, place)
+    except CannotTell as reason:
+        return RuleResult(rule, reason=str(reason))
+    return RuleResult(rule, seen.value, detail=seen.detail)
+
+
+async def open_place(slack: SlackPort, channel: str, user: str) -> Place:
+    """Begin a thread in the channel, and one in the direct message with `user`. Raises CannotTell."""
+    own = await slack.ok("auth.test")
+    team = str(own.get("team_id"))
+    with suppress(CannotTell):
+        known = (await slack.ok("users.info", user=user)).get("user") or {}
+        team = str(known.get("team_id") or team)
+    direct = ""
+    with suppress(CannotTell):
+        opened = (await slack.ok("conversations.open", users=user)).get("channel") or {}
+        direct = str(opened.get("id") or "")
+    root = str((await slack.ok("chat.postMessage", channel=channel, text=HELLO)).get("ts"))
+    direct_root = ""
+    if direct:
+        direct_root = str((await slack.ok("chat.postMessage", channel=direct, text=HELLO)).get("ts"))
+    return Place(channel, root, direct, direct_root, user, team, str(own.get("user_id")))
+
+
+@asynccontextmanager
+async def emulated(rules: WorkspaceRules) -> AsyncIterator[tuple[SlackPort, Place]]:
+    """An emulated workspace on the running loop's virtual time, and a place in it."""
+    clock = virtual_clock.new_clock()
+    manifest = replace(EVERYTHING, scopes=EVERYTHING.scopes | {CUSTOMIZE})
+    workspace = Workspace(rules=rules, manifest=manifest)
+    workspace.add_channel(_CHANNEL).members.add(workspace.add_user(_USER).id)
+    with tempfile.TemporaryDirectory() as folder:
+        socket = str(Path(folder) / "slack")
+        async with (
+            SlackServer(workspace, clock, host=socket) as server,
+            aiohttp.ClientSession(connector=aiohttp.UnixConnector(socket, force_close=True)) as http,
+        ):
+            client = AsyncWebClient(token=BOT_TOKEN, base_url=server.api_url, session=http, retry_handlers=[])
+            hand = EmulatedHand(workspace, clock, _USER)
+            slack = SlackPort(client, http, clock, app_token=APP_TOKEN, hand=hand)
+            async with slack.listening():
+                yield slack, await open_place(slack, _CHANNEL, _USER)
+
+
+def trial_of_emulator(
+    probes: Iterable[Probe], rules: WorkspaceRules | None = None, tell: Tell = lambda result: None
+) -> list[RuleResult]:
+    """The results of an emulated workspace with `rules` (None: all of Slack's limits), at once."""
+
+    async def run() -> list[RuleResult]:
+        async with emulated(rules or WorkspaceRules.real()) as (slack, place):
+            return await make_trial(slack, place, probes, tell)
+
+    return virtual_clock.run(run())
