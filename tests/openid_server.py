@@ -44,6 +44,11 @@ class OpenIDServer:
         forms = [each["form"] for each in self._http.get("/seen").json()["seen"]]
         return [each for each in forms if not grant or each["grant_type"] == grant]
 
+    def registrations(self) -> list[dict[str, Any]]:
+        """What clients said of themselves who asked to be registered."""
+        found: list[dict[str, Any]] = self._http.get("/seen").json()["registrations"]
+        return found
+
     def tokens(self) -> list[GivenToken]:
         """All that it gave."""
         return [GivenToken(*each) for each in self._http.get("/seen").json()["tokens"]]

@@ -44,6 +44,11 @@ class OAuthSettings(TokenServerSettings):
     signed in, and `offline_access`, where the server knows it, to renew the tokens."""
     resource: str | None = None
     """Address of the agent for which the tokens are (RFC 8707)."""
+    register_client: bool = False
+    """Whether the bot registers itself at the issuer (RFC 7591) when the first person signs in, in place of
+    `id` and `secret`. What it gets is kept encrypted in the store."""
+    registration_token: SecretStr | None = None
+    """Initial access token, where the issuer lets only those register that have one (RFC 7591, 3)."""
     device_flow: bool = False
     """Whether people type a code in at the server (RFC 8628) in place of opening a link that leads through
     the bot, which then needs no address of its own. A code is passed on more easily than a link."""

@@ -35,8 +35,12 @@ USUAL: dict[str, Any] = {
     "id_tokens": True,
     "names_issuer": None,
     "claims": {},
-    "audience_of_id": "bot",
+    "audience_of_id": "",
+    "methods": ["client_secret_basic"],
+    "initial_token": "",
+    "registered": {},
 }
+METHODS = ["client_secret_basic", "client_secret_post", "none"]
 KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 
@@ -47,6 +51,8 @@ seen: list[dict[str, Any]] = []
 codes: dict[str, Code] = {}
 tokens: list[Token] = []
 devices: dict[str, dict[str, Any]] = {}
+clients: dict[str, Client] = {}
+registrations: list[dict[str, Any]] = []
 busy = threading.RLock()
 
 
@@ -68,8 +74,11 @@ class Account:
 
 
 class Client(ClientMixin):
-    client_id = "bot"
-    client_metadata: ClassVar[dict[str, Any]] = {"id_token_signed_response_alg": "RS256"}
+    """The client `bot`, or one that registered itself."""
+
+    def __init__(self, client_id: str = "bot", secret: str = "", method: str = "client_secret_basic") -> None:
+        self.client_id, self.secret, self.method = client_id, secret, method
+        self.client_metadata = {"id_token_signed_response_alg": "RS256"}
 
     def get_client_id(self) -> str:
         return self.client_id
@@ -84,10 +93,10 @@ class Client(ClientMixin):
         return redirect_uri.endswith("/oauth/callback")
 
     def check_client_secret(self, client_secret: str) -> bool:
-        return bool(client_secret == state["secret"])
+        return bool(client_secret == (self.secret or state["secret"]))
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        return method == "client_secret_basic"
+        return method == self.method
 
     def check_response_type(self, response_type: str) -> bool:
         return response_type == "code"
@@ -96,12 +105,16 @@ class Client(ClientMixin):
         return True
 
 
+def client_named(name: str) -> Client | None:
+    return Client() if name == "bot" else clients.get(name)
+
+
 class Code:
     """What a code stands for."""
 
     def __init__(self, code: str, asked: Any) -> None:
         data: dict[str, str] = asked.payload.data
-        self.code, self.account = code, asked.user
+        self.code, self.account, self.client = code, asked.user, asked.client.client_id
         self.redirect_uri, self.scope = asked.payload.redirect_uri, asked.payload.scope
         self.nonce = data.get("nonce")
         self.code_challenge, self.code_challenge_method = (
@@ -131,7 +144,8 @@ class Code:
 class Token:
     """A pair of tokens. `sign_in` is the same for all that came from one."""
 
-    def __init__(self, token: dict[str, Any], account: Account, sign_in: str) -> None:
+    def __init__(self, token: dict[str, Any], account: Account, sign_in: str, client: str) -> None:
+        self.client = client
         self.access, self.refresh = token["access_token"], token.get("refresh_token", "")
         self.scope, self.account, self.sign_in = token.get("scope", ""), account, sign_in
         self.audience = request.form.get("audience", "") or state["audience"]
@@ -142,7 +156,7 @@ class Token:
         return str(self.scope)
 
     def check_client(self, client: Client) -> bool:
-        return True
+        return client.client_id == self.client
 
     @property
     def is_active(self) -> bool:
@@ -150,13 +164,14 @@ class Token:
 
 
 class CodeGrant(AuthorizationCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = ["client_secret_basic"]
+    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = METHODS
 
     def save_authorization_code(self, code: str, asked: Any) -> None:
         codes[code] = Code(code, asked)
 
     def query_authorization_code(self, code: str, client: Client) -> Code | None:
-        return codes.get(code)
+        found = codes.get(code)
+        return found if found is not None and found.client == client.client_id else None
 
     def delete_authorization_code(self, authorization_code: Code) -> None:
         del codes[authorization_code.code]
@@ -176,7 +191,7 @@ class OpenID(OpenIDCode):
         return "RS256"
 
     def get_client_claims(self, client: Client) -> dict[str, Any]:
-        return {"iss": root(), "aud": state["audience_of_id"]}
+        return {"iss": root(), "aud": state["audience_of_id"] or client.client_id}
 
     def get_encode_header(self, client: Client) -> dict[str, Any]:
         return {"alg": "RS256", "kid": "one"}
@@ -190,7 +205,7 @@ class OpenID(OpenIDCode):
 
 class Refresh(RefreshTokenGrant):
     INCLUDE_NEW_REFRESH_TOKEN = True
-    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = ["client_secret_basic"]
+    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = METHODS
 
     def authenticate_refresh_token(self, refresh_token: str) -> Token | None:
         found = next((each for each in tokens if each.refresh == refresh_token), None)
@@ -211,7 +226,7 @@ class Refresh(RefreshTokenGrant):
 
 
 class Revocation(RevocationEndpoint):
-    CLIENT_AUTH_METHODS: ClassVar = ["client_secret_basic"]
+    CLIENT_AUTH_METHODS: ClassVar = METHODS
 
     def query_token(self, token_string: str, token_type_hint: str) -> Token | None:
         return next((each for each in tokens if token_string in (each.access, each.refresh)), None)
@@ -222,7 +237,7 @@ class Revocation(RevocationEndpoint):
 
 
 class Devices(DeviceAuthorizationEndpoint):
-    CLIENT_AUTH_METHODS: ClassVar = ["client_secret_basic"]
+    CLIENT_AUTH_METHODS: ClassVar = METHODS
     INTERVAL = 1
 
     def get_verification_uri(self) -> str:
@@ -233,7 +248,7 @@ class Devices(DeviceAuthorizationEndpoint):
 
 
 class DeviceGrant(DeviceCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = ["client_secret_basic"]
+    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = METHODS
 
     def query_device_credential(self, device_code: str) -> DeviceCredentialDict | None:
         found = devices.get(device_code)
@@ -253,16 +268,15 @@ class DeviceGrant(DeviceCodeGrant):
 
 def save_token(token: dict[str, Any], asked: Any) -> None:
     old = next((each for each in tokens if each.refresh == request.form.get("refresh_token", "?")), None)
-    tokens.append(Token(token, asked.user, secrets.token_hex(4) if old is None else old.sign_in))
+    sign_in = secrets.token_hex(4) if old is None else old.sign_in
+    tokens.append(Token(token, asked.user, sign_in, asked.client.client_id))
 
 
 def new_token(*_: Any, **__: Any) -> str:
     return f"token-{secrets.token_urlsafe(24)}"
 
 
-server = AuthorizationServer(
-    app, query_client=lambda name: Client() if name == "bot" else None, save_token=save_token
-)
+server = AuthorizationServer(app, query_client=client_named, save_token=save_token)
 server.register_token_generator(
     "default", BearerTokenGenerator(new_token, new_token, lambda *_: state["expires_in"])
 )
@@ -294,6 +308,30 @@ def token() -> Any:
         if state["fault"] == "echo":
             return jsonify(error="invalid_grant", error_description=f"not {request.form}"), 400
         return server.create_token_response()
+
+
+@app.post("/register")
+def register() -> Any:
+    """RFC 7591. `fault` is what it refuses with; `registered` is put into its answers."""
+    with busy:
+        about = request.get_json()
+        registrations.append(about)
+        fault = str(state["fault"])
+        if fault.startswith("register "):
+            word = fault.removeprefix("register ")
+            return (jsonify({}), int(word)) if word.isdecimal() else (jsonify(error=word), 400)
+        if (
+            state["initial_token"]
+            and request.headers.get("Authorization") != f"Bearer {state['initial_token']}"
+        ):
+            return jsonify(error="invalid_token"), 401
+        method = about["token_endpoint_auth_method"]
+        client = Client(f"client-{secrets.token_hex(4)}", f"secret-{secrets.token_urlsafe(16)}", method)
+        clients[client.client_id] = client
+        given = {**about, "client_id": client.client_id}
+        if method != "none":
+            given.update(client_secret=client.secret, client_secret_expires_at=0)
+        return jsonify({**given, **state["registered"]}), 201
 
 
 @app.post("/revoke")
@@ -341,7 +379,10 @@ def metadata() -> Any:
         "revocation_endpoint": "revoke",
         "jwks_uri": "jwks",
         "device_authorization_endpoint": "device_authorization",
+        "registration_endpoint": "register",
     }
+    if state["fault"] == "no registration":
+        del names["registration_endpoint"]
     if state["fault"] == "no devices":
         del names["device_authorization_endpoint"]
     if state["fault"] == "no revocation":
@@ -350,6 +391,7 @@ def metadata() -> Any:
         issuer=issuer,
         code_challenge_methods_supported=["S256"],
         authorization_response_iss_parameter_supported=True,
+        token_endpoint_auth_methods_supported=state["methods"],
         **{name: f"{root()}/{path}" for name, path in names.items()},
     )
 
@@ -360,8 +402,10 @@ def control() -> Any:
     given = request.get_json()
     if not given.pop("keep", False):
         state.update(USUAL)
-        for each in (seen, codes, tokens, devices):
+        for each in (seen, codes, tokens, devices, clients, registrations):
             each.clear()
+    if given.pop("forget_clients", False):
+        clients.clear()
     if given.pop("revoke_all", False):
         for each in tokens:
             each.is_revoked = True
@@ -372,7 +416,7 @@ def control() -> Any:
 @app.get("/seen")
 def list_seen() -> Any:
     kept = [(each.access, each.refresh, each.account.name, each.is_active) for each in tokens]
-    return jsonify(seen=seen, tokens=kept)
+    return jsonify(seen=seen, tokens=kept, registrations=registrations)
 
 
 @app.post("/introspect")

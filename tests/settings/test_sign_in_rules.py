@@ -46,3 +46,25 @@ def test_all_that_is_needed_is_set() -> None:
 def test_each_problem_is_one_line_that_names_the_setting(found: list[str], name: str) -> None:
     (line,) = found
     assert name in line
+
+
+REGISTERS: dict[str, Any] = {"issuer": "https://login.example", "register_client": True}
+
+
+def test_a_bot_that_registers_itself_needs_no_id() -> None:
+    assert problems(**REGISTERS, registration_token="t") == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (problems(**REGISTERS, id="bot"), "oauth.register_client is set, and so is oauth.id: leave one"),
+        (problems(**REGISTERS, secret="s"), "oauth.register_client is set, and so is oauth.secret"),
+        (problems(**REGISTERS, method="private_key_jwt"), "oauth.method cannot be private_key_jwt"),
+        (problems(**OAUTH, registration_token="t"), "oauth.registration_token has no effect: set"),
+        (problems("email", register_client=True), "oauth.register_client needs identity = oauth"),
+    ],
+)
+def test_what_does_not_fit_a_registration(found: list[str], words: str) -> None:
+    (line,) = found
+    assert words in line

@@ -28,6 +28,7 @@ from .rules import (
     hash_of,
     issuer_obstacle,
     opening_obstacle,
+    redirect_uri_below,
     return_obstacle,
     visit_of,
 )
@@ -37,7 +38,6 @@ from .tokens import SignInParts, TokenStore, revoked
 _log = logging.getLogger(__name__)
 
 _SECRET_BYTES = 32
-CALLBACK_PATH = "/oauth/callback"
 START_PATH = "/oauth/start/"
 
 
@@ -158,9 +158,11 @@ class SignInDesk:
         assert sign_in is not None, "there is an obstacle then"
         if (server := self._parts.servers.get(sign_in.key.agent)) is None:
             return Opening(obstacle=SignInObstacle.UNKNOWN)
-        metadata = await server.metadata()
         secret, cookie = _new_secret(), _new_secret()
         verifier, nonce = _new_secret(), _new_secret()
+        state = f"{sign_in.name}.{secret}"
+        challenge = base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
+        url = await server.authorization_url(self._redirect_uri, state, challenge, nonce)
         inside = json.dumps({"verifier": verifier, "nonce": nonce})
         visit = BrowserVisit(
             hash_of(secret), hash_of(cookie), self._vault.seal(inside, *sign_in.key, "visit")
@@ -170,14 +172,11 @@ class SignInDesk:
             return None if stored is None or opening_obstacle(stored, self._now()) else stored.visited(visit)
 
         await self._store.change(SIGN_INS, (sign_in.name,), visited, self._now())
-        state = f"{sign_in.name}.{secret}"
-        challenge = base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
-        url = server.authorization_url(metadata, self._redirect_uri, state, challenge, nonce)
         return Opening(url, cookie_name(state), cookie)
 
     @property
     def _redirect_uri(self) -> str:
-        return f"{self._base_url}{CALLBACK_PATH}"
+        return redirect_uri_below(self._base_url)
 
     async def complete(self, query: Mapping[str, str], cookies: Mapping[str, str]) -> Completion:
         """A browser came back from the authorization server. Raises StoreError."""

@@ -9,6 +9,8 @@ from ...settings.sign_in import keys_in
 from ...store.contracts import StoreAdmin
 from ...store.sign_ins import SIGNED_IN, SignInKey
 from ...threads.background import TaskSet
+from .registrar import RegistrationParts
+from .rules import redirect_uri_below
 from .server import AuthorizationServer
 from .tokens import SignInParts, TokenStore
 from .vault import Vault
@@ -28,16 +30,16 @@ async def sign_out_everywhere(
     }
     if not found:
         return []
-    entries = read_agents(settings).entries
+    if (keys := settings.sign_in.keys) is None:
+        return list(dict.fromkeys(found.values()))
+    vault, clock, background = Vault(keys_in(keys)), system_clock(), TaskSet()
+    redirect_uri = redirect_uri_below(settings.sign_in.base_url or "")
+    registering = RegistrationParts(redirect_uri, vault, store, background)
     servers = {
-        name: AuthorizationServer(entry.oauth, system_clock())
-        for name, entry in entries.items()
+        name: AuthorizationServer(entry.oauth, clock, None, registering.for_agent(name))
+        for name, entry in read_agents(settings).entries.items()
         if entry.identity == "oauth"
     }
-    keys = settings.sign_in.keys
-    if keys is None:
-        return list(dict.fromkeys(found.values()))
-    parts = SignInParts(servers, Vault(keys_in(keys)), store, system_clock(), TaskSet(), 0.0)
-    tokens = TokenStore(parts)
+    tokens = TokenStore(SignInParts(servers, vault, store, clock, background, 0.0))
     hosts = [await tokens.forget(key) for key in found]
     return list(dict.fromkeys(filter(None, hosts)))

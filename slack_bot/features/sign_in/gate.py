@@ -100,12 +100,13 @@ class SignInGate(PersonalSignIn):
         shown_name = self.parts.shown(key.agent)
         asked = SIGN_IN_ASKED_AGAIN if _must_be_new(question) else SIGN_IN_ASKED
         words = asked.format(shown_name, server.host)
-        if server.has_devices:
-            try:
-                device = await server.begin_device()
-            except (TokenRefused, TokenUnavailable) as error:
-                _log.warning("a sign-in was not begun: %s", error.brief, extra={"turn": question.key})
-                return None
+        try:
+            await server.prepare()
+            device = await server.begin_device() if server.has_devices else None
+        except (TokenRefused, TokenUnavailable) as error:
+            _log.warning("a sign-in was not begun: %s", error.brief, extra={"turn": question.key})
+            return None
+        if device is not None:
             sign_in, _ = await self.desk.begin(key, question.key, device.device_code)
             words, link = SIGN_IN_CODE_ASKED.format(shown_name, server.host, device.user_code), device.url
         else:

@@ -14,8 +14,8 @@ from ...inbound.http_server import Handler, keep_open, refusal
 from ...settings.sign_in import SignInSettings
 from ...text.sign_in_words import SIGN_IN_PAGE_AWAY, SIGN_IN_PAGE_DONE, SIGN_IN_PAGES
 from ..feature import PortReceiver
-from .desk import CALLBACK_PATH, START_PATH, SignInDesk
-from .rules import LIFE
+from .desk import START_PATH, SignInDesk
+from .rules import CALLBACK_PATH, LIFE
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,13 @@ from ...turn.json_values import text_in
 
 LIFE = 600.0
 """Seconds for which a link or a code can be used, and for which the question waits."""
+CALLBACK_PATH = "/oauth/callback"
 _MOST_VISITS = 5
+
+
+def redirect_uri_below(base_url: str) -> str:
+    """Where browsers come back to from an authorization server."""
+    return f"{base_url.rstrip('/')}{CALLBACK_PATH}"
 
 
 class SignInStage(StrEnum):

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from ...agents.agent import Agent
+from ...agents.wire.auth import origin_of
 from ...agents.wire.transport import new_http
 from ...clock import system_clock
 from ...errors import AgentError, SettingsError, TokenRefused, TokenUnavailable
@@ -13,8 +14,13 @@ from ...observe.findings import Diagnosis, failed, ok, warning
 from ...settings.config_file import read_agents
 from ...settings.load import Settings
 from ...settings.models import AgentSettings
+from ...settings.sign_in import OAuthSettings, SignInSettings
 from .card_check import foreign_servers
+from .registrar import registration_obstacle
+from .registration import method_for
+from .rules import redirect_uri_below
 from .server import AuthorizationServer
+from .server_requests import Metadata
 
 _CHECK = "sign_in"
 
@@ -27,6 +33,23 @@ async def _foreign(name: str, entry: AgentSettings, server: AuthorizationServer)
     except (AgentError, SettingsError):
         return None
     return foreign_servers(card, server)
+
+
+def _registration(
+    name: str, host: str, metadata: Metadata, oauth: OAuthSettings, sign_in: SignInSettings
+) -> Diagnosis:
+    """What the bot would do. Nothing is registered by looking."""
+    if (obstacle := registration_obstacle(metadata, oauth, host)) is not None:
+        text, remedy = obstacle.brief.partition("; ")[::2]
+        return failed(_CHECK, f"{name}: {text}", remedy)
+    place = origin_of(metadata.registration)
+    how = "with the initial access token" if oauth.registration_token is not None else "without a token"
+    back = "for codes to type in" if oauth.device_flow else redirect_uri_below(sign_in.base_url or "")
+    return ok(
+        _CHECK,
+        f"{name}: when the first person signs in, the bot registers itself at {place} {how}: {back},"
+        f" {method_for(oauth, metadata.methods, host)}",
+    )
 
 
 async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
@@ -49,6 +72,8 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
             yield warning(_CHECK, text, "let it revoke tokens (RFC 7009), or give them a short life")
         else:
             yield ok(_CHECK, f"{name}: {server.host} says what a sign-in needs")
+        if entry.oauth.register_client:
+            yield _registration(name, server.host, metadata, entry.oauth, settings.sign_in)
         if (found := await _foreign(name, entry, server)) is not None:
             yield warning(_CHECK, f"{name}, its card: {found[0]}", found[1])
     if agents and (url := settings.sign_in.base_url) is not None and urlsplit(url).scheme != "https":

@@ -19,7 +19,9 @@ from .desk import SignInDesk
 from .gate import SignInGate
 from .in_task import SignInsInTasks
 from .pages import SignInPages
-from .rules import SIGN_INS
+from .registrar import RegistrationParts
+from .registration import REGISTRATIONS
+from .rules import SIGN_INS, redirect_uri_below
 from .server import AuthorizationServer
 from .server_check import check
 from .tokens import PersonTokenSource, SignInParts, TokenStore
@@ -63,12 +65,16 @@ def new_parts(common: CommonParts) -> SignInParts | None:
     keys = common.settings.sign_in.keys
     if not oauth or keys is None:
         return None
+    vault, redirect_uri = Vault(keys_in(keys)), redirect_uri_below(common.settings.sign_in.base_url or "")
+    registering = RegistrationParts(redirect_uri, vault, common.store, common.background)
     return SignInParts(
         servers={
-            name: AuthorizationServer(each, common.clock, common.agents.transport)
+            name: AuthorizationServer(
+                each, common.clock, common.agents.transport, registering.for_agent(name)
+            )
             for name, each in oauth.items()
         },
-        vault=Vault(keys_in(keys)),
+        vault=vault,
         store=common.store,
         clock=common.clock,
         background=common.background,
@@ -110,5 +116,5 @@ FEATURE = Feature(
     start,
     serve_threads,
     check=SettingsCheck(check, ("keys",)),
-    collections=(SIGN_INS, SIGNED_IN),
+    collections=(SIGN_INS, SIGNED_IN, REGISTRATIONS),
 )

@@ -32,6 +32,10 @@ class Vault:
         sealed = nonce + self._ciphers[self._first].encrypt(nonce, text.encode(), _bound(about))
         return f"{self._first}.{base64.urlsafe_b64encode(sealed).decode()}"
 
+    def is_current(self, sealed: str) -> bool:
+        """Whether it was encrypted with the first key."""
+        return sealed.startswith(f"{self._first}.")
+
     def read(self, sealed: str, *about: str) -> str | None:
         """Decrypt. None: no key fits, or it was changed, or it belongs to another person."""
         from cryptography.exceptions import InvalidTag

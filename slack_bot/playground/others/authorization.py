@@ -4,7 +4,8 @@ OAuth 2.0 as its best practice wants it (RFC 9700): codes with PKCE only (RFC 76
 address, tokens of refresh that rotate, revocation (RFC 7009). A code or a refresh token that comes a second
 time was stolen from somebody: then all that was given for that sign-in is revoked.
 
-Everything is kept in memory, and there is one client: the bot. `now` is seconds on one clock.
+Everything is kept in memory. One client is known from the start: the bot; it may also register itself
+(RFC 7591). `now` is seconds on one clock.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import base64
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import count
 from typing import TypeVar
@@ -21,6 +22,8 @@ from .accounts import ACCOUNTS, PlayedAccount
 
 CLIENT = "slack-bot"
 SCOPES = ("openid", "email", "offline_access", "tickets.read")
+GRANTS = ("authorization_code", "refresh_token")
+_MOST_NAME = 80  # letters of an application's name
 ACCESS_LIFE = 600.0
 """Seconds for which an access token is good: short, so that a renewal is seen too."""
 _PAGE_LIFE = 600.0  # seconds for which a person may look at the page
@@ -41,6 +44,7 @@ class RefusedRequest(Exception):
 class AskedConsent:
     """A browser that was sent here to sign in. `state` goes back with it."""
 
+    client: str
     redirect_uri: str
     state: str
     challenge: str
@@ -63,6 +67,7 @@ class _GivenTokens:
 
     access: str = field(repr=False)
     refresh: str = field(repr=False)
+    client: str
     subject: str
     resource: str
     scopes: tuple[str, ...]
@@ -77,6 +82,7 @@ class AuthorizationDesk:
 
     def __init__(self, redirect_uri: str, resource: str, new_secret: Callable[[], str]) -> None:
         self._redirect_uri, self._resource, self._new_secret = redirect_uri, resource, new_secret
+        self._registered: dict[str, str] = {}  # the names of applications, by their ids
         self._asked: dict[str, AskedConsent] = {}
         self._codes: dict[str, _GivenCode] = {}
         self._used_codes: dict[str, int] = {}
@@ -85,12 +91,52 @@ class AuthorizationDesk:
         self._used_refresh: dict[str, int] = {}
         self._sign_ins = count(1)
 
+    # -- applications
+
+    def register(self, about: Mapping[str, object]) -> dict[str, object]:
+        """Register an application (RFC 7591), which proves nothing but that it knows its codes' verifiers.
+
+        Raises RefusedRequest.
+        """
+        if about.get("redirect_uris") != [self._redirect_uri]:
+            raise RefusedRequest("invalid_redirect_uri", f"Only {self._redirect_uri} is taken here.")
+        name = about.get("client_name")
+        grants = about.get("grant_types", [GRANTS[0]])
+        problems = (
+            (about.get("token_endpoint_auth_method") != "none", "Only token_endpoint_auth_method=none."),
+            (not isinstance(name, str) or not 0 < len(name) <= _MOST_NAME, "A client_name is needed."),
+            (not isinstance(grants, list) or not {*grants} <= {*GRANTS}, "Codes and refresh tokens only."),
+            (about.get("response_types", ["code"]) != ["code"], "Only response_types=[code]."),
+        )
+        for is_so, text in problems:
+            if is_so:
+                raise RefusedRequest("invalid_client_metadata", text)
+        client = self._new_secret()
+        _keep(self._registered, client, str(name))
+        return {
+            "client_id": client,
+            "client_name": name,
+            "redirect_uris": [self._redirect_uri],
+            "grant_types": grants,
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+        }
+
+    def name_of(self, client: str) -> str:
+        """What people read of an application."""
+        return self._registered.get(client, "slack_bot")
+
+    def _check_client(self, given: Mapping[str, str]) -> str:
+        client = given.get("client_id", "")
+        if client != CLIENT and client not in self._registered:
+            raise RefusedRequest("invalid_client", "No application with this name is registered here.")
+        return client
+
     # -- browsers
 
     def check_address(self, query: Mapping[str, str]) -> None:
         """Raise RefusedRequest if nothing may be sent back to this client at this address: a page says so."""
-        if query.get("client_id") != CLIENT:
-            raise RefusedRequest("invalid_client", "No application with this name is registered here.")
+        self._check_client(query)
         if query.get("redirect_uri") != self._redirect_uri:
             raise RefusedRequest(
                 "invalid_request", "This is not the address that the application registered."
@@ -113,7 +159,13 @@ class AuthorizationDesk:
             raise RefusedRequest("invalid_target", "No agent with this address is registered here.")
         name = self._new_secret()
         asked = AskedConsent(
-            query["redirect_uri"], query.get("state", ""), challenge, resource, scopes, now + _PAGE_LIFE
+            query["client_id"],
+            query["redirect_uri"],
+            query.get("state", ""),
+            challenge,
+            resource,
+            scopes,
+            now + _PAGE_LIFE,
         )
         _keep(self._asked, name, asked)
         return name, asked
@@ -138,12 +190,12 @@ class AuthorizationDesk:
 
     def give(self, form: Mapping[str, str], now: float) -> dict[str, object]:
         """Answer a request for tokens. Raises RefusedRequest."""
-        _check_client(form)
+        self._check_client(form)
         match form.get("grant_type"):
             case "authorization_code":
                 return self._by_code(form, now)
             case "refresh_token":
-                return self._renewed(form.get("refresh_token", ""), now)
+                return self._renewed(form.get("refresh_token", ""), form["client_id"], now)
         raise RefusedRequest("unsupported_grant_type", "Codes and refresh tokens are taken here.")
 
     def _by_code(self, form: Mapping[str, str], now: float) -> dict[str, object]:
@@ -151,7 +203,7 @@ class AuthorizationDesk:
         if (sign_in := self._used_codes.get(code)) is not None:
             self._revoke(sign_in)
         given = self._codes.pop(code, None)
-        if given is None or now >= given.until:
+        if given is None or now >= given.until or given.asked.client != form["client_id"]:
             raise RefusedRequest("invalid_grant", "The code was used, or it is too old.")
         _keep(self._used_codes, code, given.sign_in)
         verifier = form.get("code_verifier", "")
@@ -159,22 +211,25 @@ class AuthorizationDesk:
             raise RefusedRequest("invalid_grant", "The code_verifier does not fit.")
         if form.get("redirect_uri") != given.asked.redirect_uri:
             raise RefusedRequest("invalid_grant", "The redirect_uri is another one than before.")
-        return self._tokens(given.subject, given.asked.resource, given.asked.scopes, given.sign_in, now)
+        asked = given.asked
+        given_before = _GivenTokens(
+            "", "", asked.client, given.subject, asked.resource, asked.scopes, given.sign_in, 0.0
+        )
+        return self._tokens(given_before, now)
 
-    def _renewed(self, refresh: str, now: float) -> dict[str, object]:
+    def _renewed(self, refresh: str, client: str, now: float) -> dict[str, object]:
         if (sign_in := self._used_refresh.get(refresh)) is not None:
             self._revoke(sign_in)
         given = self._by_refresh.pop(refresh, None)
-        if given is None:
+        if given is None or given.client != client:
             raise RefusedRequest("invalid_grant", "The refresh token was used or revoked.")
         _keep(self._used_refresh, refresh, given.sign_in)
-        return self._tokens(given.subject, given.resource, given.scopes, given.sign_in, now)
+        return self._tokens(given, now)
 
-    def _tokens(
-        self, subject: str, resource: str, scopes: tuple[str, ...], sign_in: int, now: float
-    ) -> dict[str, object]:
+    def _tokens(self, earlier: _GivenTokens, now: float) -> dict[str, object]:
+        """New ones for the same person, agent and application."""
         access, refresh = self._new_secret(), self._new_secret()
-        given = _GivenTokens(access, refresh, subject, resource, scopes, sign_in, now + ACCESS_LIFE)
+        given = replace(earlier, access=access, refresh=refresh, until=now + ACCESS_LIFE)
         _keep(self._by_access, access, given)
         _keep(self._by_refresh, refresh, given)
         return {
@@ -182,7 +237,7 @@ class AuthorizationDesk:
             "token_type": "Bearer",
             "expires_in": int(ACCESS_LIFE),
             "refresh_token": refresh,
-            "scope": " ".join(scopes),
+            "scope": " ".join(given.scopes),
         }
 
     def revoke(self, form: Mapping[str, str]) -> None:
@@ -190,10 +245,10 @@ class AuthorizationDesk:
 
         Raises RefusedRequest for another client.
         """
-        _check_client(form)
+        client = self._check_client(form)
         token = form.get("token", "")
         given = self._by_access.get(token) or self._by_refresh.get(token)
-        if given is not None:
+        if given is not None and given.client == client:
             self._revoke(given.sign_in)
 
     def _revoke(self, sign_in: int) -> None:
@@ -221,11 +276,6 @@ class AuthorizationDesk:
 def challenge_of(verifier: str) -> str:
     """The challenge that fits (RFC 7636, 4.2)."""
     return base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
-
-
-def _check_client(form: Mapping[str, str]) -> None:
-    if form.get("client_id") != CLIENT:
-        raise RefusedRequest("invalid_client", "No application with this name is registered here.")
 
 
 def _keep(kept: dict[str, _Kept], name: str, value: _Kept) -> None:

@@ -1,5 +1,5 @@
 """The playground's authorization server over HTTP, on this machine only: the page at which people sign in,
-and the addresses that the bot asks (RFC 6749, 7009, 8414).
+and the addresses that the bot asks (RFC 6749, 7009, 7591, 8414).
 
 There are no passwords: a person at this machine may be each of the people.
 """
@@ -17,8 +17,9 @@ from urllib.parse import urlencode, urlsplit
 from aiohttp import web
 
 from ...clock import Clock
+from ...turn.json_values import object_of
 from .accounts import ACCOUNTS
-from .authorization import SCOPES, AskedConsent, AuthorizationDesk, RefusedRequest
+from .authorization import GRANTS, SCOPES, AskedConsent, AuthorizationDesk, RefusedRequest
 
 _HOST = "127.0.0.1"
 _LONGEST_BODY = 64 * 1024  # bytes
@@ -58,7 +59,7 @@ button:focus-visible, input:focus-visible {{ outline: 3px solid #4a90d9; outline
 """
 _CONSENT = """
 <h1>Sign in to Tickets</h1>
-<p class="dim">The application <b>slack_bot</b> wants to act for you.</p>
+<p class="dim">The application <b>{application}</b> wants to act for you.</p>
 <form method="post" action="/authorize">
 <input type="hidden" name="request" value="{request}">
 <fieldset><legend>Sign in as</legend>{accounts}</fieldset>
@@ -105,6 +106,7 @@ class AuthorizationPages:
                 web.get("/authorize", self._ask),
                 web.post("/authorize", self._decide),
                 web.post("/token", self._give),
+                web.post("/register", self._register),
                 web.post("/revoke", self._revoke),
                 web.get("/userinfo", self._tell),
                 web.get("/favicon.ico", _give_no_icon),
@@ -123,10 +125,11 @@ class AuthorizationPages:
             "token_endpoint": "token",
             "userinfo_endpoint": "userinfo",
             "revocation_endpoint": "revoke",
+            "registration_endpoint": "register",
         }
         rest = {
             "response_types_supported": ["code"],
-            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "grant_types_supported": list(GRANTS),
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
             "scopes_supported": list(SCOPES),
@@ -147,7 +150,7 @@ class AuthorizationPages:
             name, asked = self._desk.begin(query, self._clock.monotonic())
         except RefusedRequest as refused:
             return self._back(query["redirect_uri"], query.get("state", ""), error=refused.error)
-        return _html("Sign in", _consent(name, asked))
+        return _html("Sign in", _consent(name, asked, self._desk.name_of(asked.client)))
 
     async def _decide(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Origin", self._issuer) != self._issuer:
@@ -171,6 +174,16 @@ class AuthorizationPages:
     async def _give(self, request: web.Request) -> web.Response:
         try:
             return web.json_response(self._desk.give(_once(await request.post()), self._clock.monotonic()))
+        except RefusedRequest as refused:
+            return _refusal(refused)
+
+    async def _register(self, request: web.Request) -> web.Response:
+        try:
+            about = await request.json()
+        except ValueError:
+            about = None
+        try:
+            return web.json_response(self._desk.register(object_of(about)), status=201)
         except RefusedRequest as refused:
             return _refusal(refused)
 
@@ -221,7 +234,7 @@ def _once(given: Mapping[str, object]) -> dict[str, str]:
     return {name: value for name, value in given.items() if names.count(name) == 1 and isinstance(value, str)}
 
 
-def _consent(name: str, asked: AskedConsent) -> str:
+def _consent(name: str, asked: AskedConsent, application: str) -> str:
     accounts = "".join(
         _ACCOUNT.format(
             subject=account.subject,
@@ -232,7 +245,9 @@ def _consent(name: str, asked: AskedConsent) -> str:
         for number, account in enumerate(ACCOUNTS.values())
     )
     scopes = "".join(f"<li>{_MEANINGS[scope]}</li>" for scope in asked.scopes if scope in _MEANINGS)
-    return _CONSENT.format(request=name, accounts=accounts, scopes=scopes)
+    return _CONSENT.format(
+        request=name, application=html.escape(application), accounts=accounts, scopes=scopes
+    )
 
 
 def _page(title: str, words: str, status: int) -> web.Response:

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from slack_bot.clock import system_clock
 from slack_bot.errors import TokenRefused, TokenUnavailable
-from slack_bot.features.sign_in.server import AuthorizationServer, Metadata
+from slack_bot.features.sign_in.server import AuthorizationServer
 from slack_bot.settings.sign_in import OAuthSettings
 
 Answer = Callable[[web.Request], Any]
@@ -45,9 +45,8 @@ async def server(token: Answer = lambda _: {}, **metadata: Any) -> AsyncIterator
 
 
 async def test_where_a_browser_is_sent() -> None:
-    metadata = Metadata("https://login.example/authorize?tenant=1", "", "", "", "", "", names_itself=False)
-    async with server() as there:
-        url = there.authorization_url(metadata, "https://bot.example/oauth/callback", "s", "c", "n")
+    async with server(authorization_endpoint="https://login.example/authorize?tenant=1") as there:
+        url = await there.authorization_url("https://bot.example/oauth/callback", "s", "c", "n")
     assert url == (
         "https://login.example/authorize?tenant=1&response_type=code&client_id=bot"
         "&redirect_uri=https%3A%2F%2Fbot.example%2Foauth%2Fcallback&scope=a+b&state=s&nonce=n"
@@ -68,29 +67,6 @@ async def test_which_addresses_of_a_card_mean_this_server() -> None:
         assert there.is_at(["https://tokens.example/t"])
         assert not there.is_at([f"{here}/other", "https://tokens.example", "", "http://[x"])
         assert not there.is_at([])
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        pytest.param({"issuer": "https://other.example"}, id="another issuer"),
-        pytest.param({"issuer": None}, id="no issuer"),
-        pytest.param({"token_endpoint": None}, id="no token endpoint"),
-        pytest.param({"token_endpoint": "http://tokens.example/"}, id="a token endpoint without TLS"),
-        pytest.param({"authorization_endpoint": "javascript:alert(1)"}, id="no address"),
-        pytest.param({"code_challenge_methods_supported": ["plain"]}, id="no S256"),
-    ],
-)
-async def test_metadata_with_which_no_one_may_sign_in(said: dict[str, Any]) -> None:
-    async with server(**said) as there:
-        with pytest.raises(TokenRefused):
-            await there.metadata()
-
-
-async def test_an_address_that_secrets_may_not_go_to_is_not_used() -> None:
-    async with server(revocation_endpoint="http://tokens.example/", jwks_uri="ftp://x/") as there:
-        found = await there.metadata()
-    assert (found.revocation, found.keys, found.names_itself) == ("", "", False)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +100,3 @@ async def test_what_a_server_says_of_an_error_has_no_secret() -> None:
         with pytest.raises(TokenRefused) as caught:
             await there.renewed("the-refresh-token")
     assert "the-refresh-token" not in str(caught.value) and caught.value.error == "invalid_grant"
-
-
-async def test_a_server_that_is_away() -> None:
-    settings = OAuthSettings.model_validate({"issuer": "http://127.0.0.1:1", "id": "bot"})
-    with pytest.raises(TokenUnavailable):
-        await AuthorizationServer(settings, system_clock()).metadata()

@@ -229,3 +229,56 @@ def test_a_token_is_ever_that_of_who_signed_in(subjects: list[str], steps: list[
     for subject, (access, _) in pairs:
         account = desk.account_of(access, RESOURCE, "tickets.read", 0.0)
         assert account is None or account.subject == subject
+
+
+# -- applications that register themselves
+
+APPLICATION = {
+    "client_name": "ops",
+    "redirect_uris": [CALLBACK],
+    "grant_types": ["authorization_code", "refresh_token"],
+    "token_endpoint_auth_method": "none",
+}
+
+
+def test_what_an_application_got_is_of_no_use_to_another_one() -> None:
+    desk = new_desk()
+    ops = str(desk.register(APPLICATION)["client_id"])
+    assert (desk.name_of(ops), desk.name_of(CLIENT)) == ("ops", "slack_bot")
+    with pytest.raises(RefusedRequest) as refused:
+        desk.give(form_of(code_for(desk), client_id=ops), 0.0)
+    assert error_of(refused) == "invalid_grant"
+    given = desk.give(form_of(code_for(desk, client_id=ops), client_id=ops), 0.0)
+    access, refresh = str(given["access_token"]), str(given["refresh_token"])
+    desk.revoke({"token": access, "client_id": CLIENT})
+    assert is_good(desk, access)
+    with pytest.raises(RefusedRequest) as refused:
+        renew(desk, refresh)
+    assert error_of(refused) == "invalid_grant"
+
+
+@pytest.mark.parametrize(
+    ("about", "error"),
+    [
+        ({"redirect_uris": ["https://other.example/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": [CALLBACK, "https://other.example/"]}, "invalid_redirect_uri"),
+        ({"client_name": ""}, "invalid_client_metadata"),
+        ({"client_name": "n" * 100}, "invalid_client_metadata"),
+        ({"grant_types": ["password"]}, "invalid_client_metadata"),
+        ({"response_types": ["token"]}, "invalid_client_metadata"),
+        ({"token_endpoint_auth_method": "client_secret_basic"}, "invalid_client_metadata"),
+    ],
+)
+def test_an_application_that_wants_something_else_is_not_registered(
+    about: dict[str, object], error: str
+) -> None:
+    with pytest.raises(RefusedRequest) as refused:
+        new_desk().register({**APPLICATION, **about})
+    assert error_of(refused) == error
+
+
+def test_many_registrations_do_not_push_the_bot_out() -> None:
+    desk = new_desk()
+    for _ in range(1_001):
+        desk.register(APPLICATION)
+    assert code_for(desk)

@@ -49,12 +49,21 @@ def sent_back(response: httpx.Response) -> dict[str, str]:
     return {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
 
 
+APPLICATION = {
+    "client_name": "ops",
+    "redirect_uris": [CALLBACK],
+    "grant_types": ["authorization_code", "refresh_token"],
+    "response_types": ["code"],
+    "token_endpoint_auth_method": "none",
+}
+
+
 async def test_the_metadata_names_addresses_of_this_issuer(http: httpx.AsyncClient) -> None:
     told = (await http.get("/.well-known/oauth-authorization-server")).json()
     issuer = str(http.base_url).rstrip("/")
     assert told["issuer"] == issuer
     addresses = [value for name, value in told.items() if name.endswith("_endpoint")]
-    assert len(addresses) == 4 and all(each.startswith(f"{issuer}/") for each in addresses)
+    assert len(addresses) == 5 and all(each.startswith(f"{issuer}/") for each in addresses)
     assert told["code_challenge_methods_supported"] == ["S256"]
 
 
@@ -150,3 +159,17 @@ async def test_no_one_is_described_without_a_good_token(http: httpx.AsyncClient,
     told = await http.get("/userinfo", headers={"Authorization": login})
     assert told.status_code == 401
     assert told.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+
+
+async def test_an_application_registers_itself_and_the_page_says_its_name(http: httpx.AsyncClient) -> None:
+    asked = {**APPLICATION, "client_name": "<b>Ops</b>"}
+    answer = await http.post("/register", json=asked)
+    assert answer.status_code == 201 and answer.json() == {**asked, "client_id": answer.json()["client_id"]}
+    page = await http.get("/authorize", params={**QUERY, "client_id": answer.json()["client_id"]})
+    assert "&lt;b&gt;Ops&lt;/b&gt;" in page.text
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"redirect_uris": ["https://other.example/"]}'])
+async def test_what_is_no_application_is_not_registered(http: httpx.AsyncClient, body: bytes) -> None:
+    answer = await http.post("/register", content=body)
+    assert answer.status_code == 400 and answer.json()["error"] == "invalid_redirect_uri"

@@ -158,7 +158,7 @@ async def test_the_account_of_another_person_is_refused_and_nothing_is_shown(pla
     place, link = await ask_alone(playground)
     assert "You are not the person who asked in Slack" in await sign_in(link, "jonas")
     await wait_until(lambda: "is not yours" in read(playground, place), playground.workspace)
-    assert "T-" not in read(playground, place)
+    assert "open ticket" not in read(playground, place)
 
 
 async def test_who_refuses_is_told_that_the_question_was_not_asked(playground: Playground) -> None:
