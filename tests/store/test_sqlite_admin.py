@@ -77,6 +77,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("handovers", 0),
         Count("sign_ins", 0),
         Count("signed_in", 0),
+        Count("registrations", 0),
         Count("day_usage", 0),
         Count("schedules", 0),
         Count("agent_acts", 0),

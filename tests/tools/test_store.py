@@ -104,6 +104,7 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "handovers                  0",
             "sign_ins                   0",
             "signed_in                  0",
+            "registrations              0",
             "day_usage                  0",
             "schedules                  0",
             "agent_acts                 0",
