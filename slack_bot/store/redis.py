@@ -147,7 +147,7 @@ class RedisStore(RedisCollections, Store):
     async def accept(self, turn: TurnRecord) -> bool:
         accepted = await self._run("accept", **_new(turn), dedupe_age=self._ages.dedupe)
         if accepted:
-            self._copies.write(turn)
+            self._copies.accept(turn)
         return bool(accepted)
 
     async def withdraw(self, key: str) -> None:
@@ -171,7 +171,7 @@ class RedisStore(RedisCollections, Store):
 
     def _change(self, turn: TurnRecord, unchanged: int) -> Mapping[str, object]:
         fence = self._held.get(turn.question.thread, 0)
-        return self._written(turn, unchanged, fence, self._copies.write(turn, fence))
+        return self._written(turn, unchanged, fence, self._copies.save(turn, fence))
 
     def _written(self, turn: TurnRecord, unchanged: int, fence: int, number: int) -> Mapping[str, object]:
         ended_at = turn.ended_at
@@ -198,10 +198,12 @@ class RedisStore(RedisCollections, Store):
         added = 0
         for start in range(0, len(copies), _AT_ONCE):
             added += await self._write_copies(copies[start : start + _AT_ONCE])
-        if added or (copies and after_loss):
+        if added or after_loss:
+            place = self._last_primary().partition(" ")[2]
             _log.warning(
-                "Redis lacked %d of this process's turns: they are written again, with the last state of %d"
+                "Redis%s lacked %d of this process's turns: they are written again, with the last state of %d"
                 " others; what processes wrote last that are gone is lost",
+                f" has another primary now ({place}), which" if after_loss else "",
                 added,
                 len(copies) - added,
             )
@@ -271,7 +273,7 @@ class RedisStore(RedisCollections, Store):
             self._held[thread], fields = reply
             async with self._calling():
                 claimed = turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
-            self._copies.write(claimed, self._held[thread])
+            self._copies.claim(claimed, self._held[thread])
             return claimed
         finally:
             self._claims -= 1
@@ -291,6 +293,7 @@ class RedisStore(RedisCollections, Store):
 
     async def renew(self) -> frozenset[ThreadKey]:
         primary = await self.primary()
+        await self._write_again(after_loss=primary != self._renewed_at)
         before, began = dict(self._held), self._clock.monotonic()
         held_json = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
         has_forgotten, *taken_names = await self._run("renew", held=held_json)
@@ -306,10 +309,9 @@ class RedisStore(RedisCollections, Store):
         for thread in lost:
             self._held.pop(thread, None)
             self._copies.pass_on_thread(thread)
-        after_loss = bool(has_forgotten) or primary != self._renewed_at
-        if after_loss:  # the clock of another primary may be behind, and with it the numbers of new signals
+        if has_forgotten or primary != self._renewed_at:
+            # the clock of another primary may be behind, and with it the numbers of new signals
             self._read_until = dict.fromkeys(self._read_until, "0")
-        await self._write_again(after_loss=after_loss)
         self._copies.renewed()
         self._renewed_at = primary
         return frozenset(lost)

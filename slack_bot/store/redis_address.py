@@ -60,7 +60,7 @@ def sentinels_of(url: str) -> SentinelAddress:
     own, others = _options(query)
     host = f"{login}@h" if login else "h"
     server = f"{_SCHEMES[scheme]}://{host}/{database}"
-    is_tls = scheme.startswith("rediss")
+    is_tls = _SCHEMES[scheme] == "rediss"
     return SentinelAddress(
         hosts=tuple(_host(each) for each in hosts.split(",")),
         name=unquote(name),

@@ -43,18 +43,33 @@ class TurnCopies:
     def __iter__(self) -> Iterator[TurnCopy]:
         return iter(tuple(self._copies.values()))
 
-    def write(self, turn: TurnRecord, fence: int = 0) -> int:
-        """`turn` is written, and this process is responsible for it. Returns the number of the write.
+    def accept(self, turn: TurnRecord) -> None:
+        """`turn` was accepted. This process will claim it, or another one that finds it."""
+        self._put(turn, 0, _RENEWALS)
 
-        Under no lease it is written only before somebody works on it.
+    def claim(self, turn: TurnRecord, fence: int) -> None:
+        """This process works on `turn` under the lease `fence`."""
+        self._put(turn, fence, None)
+
+    def save(self, turn: TurnRecord, fence: int) -> int:
+        """`turn` is written. Returns the number of the write.
+
+        `fence`: 0 if this process has no lease on its thread. Then there is a copy only if it had one.
         """
-        self._number += 1
         known = self._copies.get(turn.key)
-        if fence == 0 and known is not None:
-            fence = known.fence
-        renewals = None if turn.ended_at is None else _RENEWALS
-        self._copies[turn.key] = TurnCopy(turn, fence, self._number, renewals)
+        if known is not None or fence > 0:
+            is_running = turn.ended_at is None and (
+                fence > 0 or (known is not None and known.renewals is None)
+            )
+            renewals = None if is_running else _RENEWALS
+            self._put(turn, fence or (known.fence if known is not None else 0), renewals)
+        else:
+            self._number += 1
         return self._number
+
+    def _put(self, turn: TurnRecord, fence: int, renewals: int | None) -> None:
+        self._number += 1
+        self._copies[turn.key] = TurnCopy(turn, fence, self._number, renewals)
 
     def pass_on(self, *keys: str) -> None:
         """Others see to these turns. They are still written if they are missing."""

@@ -11,7 +11,6 @@ answers.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,8 +21,6 @@ from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from .redis_address import SentinelAddress, place_of
-
-_log = logging.getLogger(__name__)
 
 _ALL, _SOME = 0.1, 0.9  # seconds to wait for all Sentinels, and then for the first that answers
 
@@ -134,11 +131,8 @@ class Sentinels:
             await client.aclose()
 
     async def _look(self) -> Primary:
-        primary = newest_primary(await self._answers())
-        if self.primary is not None and primary.name != self.primary.name:
-            _log.warning("Redis has another primary now: %s, no longer %s", primary.place, self.primary.place)
-        self.primary = primary
-        return primary
+        self.primary = newest_primary(await self._answers())
+        return self.primary
 
     async def _answers(self) -> list[dict[str, Any]]:
         """What the Sentinels say of the primary. Raises NoPrimary if none says anything."""
@@ -193,11 +187,8 @@ class Sentinels:
         )
 
 
-class _Following:
-    """A connection to the primary. `notes`: keys for `NOTE`, or none if it only reads."""
-
-    host: str
-    port: int
+class FollowingConnection(Connection):
+    """A connection to the primary. `notes`: keys for `NOTE`, or none if it is no process of the bot."""
 
     def __init__(self, *, sentinels: Sentinels, notes: tuple[str, ...], **options: Any) -> None:
         super().__init__(**options)
@@ -205,7 +196,7 @@ class _Following:
         self._primary: Primary | None = None
 
     async def connect_check_health(
-        self: Any, check_health: bool = True, retry_socket_connect: bool = True
+        self, check_health: bool = True, retry_socket_connect: bool = True
     ) -> None:
         if self.is_connected:
             if self._primary == self._sentinels.primary:
@@ -214,32 +205,32 @@ class _Following:
         self._primary = await self._sentinels.find()
         self.host, self.port = self._primary.host, self._primary.port
         try:
-            await super().connect_check_health(check_health, retry_socket_connect)  # type: ignore[misc]
+            await super().connect_check_health(check_health, retry_socket_connect)
         except NoPrimary:
             raise
         except (RedisConnectionError, OSError) as error:
             raise PrimaryAway(self._primary.place) from error
 
-    async def on_connect_check_health(self: Any, check_health: bool = True) -> None:
-        await super().on_connect_check_health(check_health)  # type: ignore[misc]
+    async def on_connect_check_health(self, check_health: bool = True) -> None:
+        await super().on_connect_check_health(check_health)
         await self.send_command("HELLO", 2, check_health=False)
         facts = list(map(str, await self.read_response(disable_decoding=False)))
         if dict(zip(facts[::2], facts[1::2], strict=False)).get("role") == "replica":
-            place = self._primary.place
+            place = self._named().place
             problem = f"a failover is under way: {place}, which its Sentinels name, is a replica"
             raise NoPrimary(problem, "wait until they name another one", is_failover=True)
         if self._notes:
             keys = self._notes
-            await self.send_command("EVAL", NOTE, len(keys), *keys, self._primary.name, check_health=False)
+            await self.send_command("EVAL", NOTE, len(keys), *keys, self._named().name, check_health=False)
             await self.read_response()
 
+    def _named(self) -> Primary:
+        assert self._primary is not None, "it is connected to one"
+        return self._primary
 
-class FollowingConnection(_Following, Connection):
-    """A connection without TLS."""
 
-
-class FollowingTlsConnection(_Following, SSLConnection):
-    """A connection with TLS."""
+class FollowingTlsConnection(FollowingConnection, SSLConnection):
+    """The same with TLS."""
 
 
 class FollowingPool(ConnectionPool):

@@ -54,7 +54,7 @@ async def test_thirty_answers_are_whole_and_once_though_the_primary_is_killed(
             assert len(agent.questions) == QUESTIONS
             assert all(is_once(workspace, root) for root in threads)
             await wait_until(lambda: "written again" in caplog.text, workspace)
-    assert "Redis has another primary now" in caplog.text
+    assert "Redis has another primary now (127.0.0.1:" in caplog.text
 
 
 def shown(workspace: Workspace, root: str) -> list[str]:

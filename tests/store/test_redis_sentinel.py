@@ -217,7 +217,7 @@ async def test_what_the_new_primary_lacks_is_written_again(
     assert await cut.two.turn(ended.key) == done
     assert await cut.two.turn(withdrawn.key) is None
     assert {each.key for each in await cut.two.unfinished()} == {running.key, fresh.key, begun.key}
-    assert "Redis lacked 2 of this process's turns" in caplog.text
+    assert "which lacked 2 of this process's turns" in caplog.text
     third = replace(longer, messages=(*longer.messages, message("1.7", "three")))
     await cut.one.save((third, 2))
     assert await cut.two.turn(running.key) == third
