@@ -13,7 +13,7 @@ from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, get_origin
-from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
+from urllib.parse import quote_plus, unquote, unquote_plus, urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -608,9 +608,10 @@ def _logins_of(url: str) -> tuple[str, ...]:
     try:
         parts = urlsplit(url)
         user, password = parts.username or "", parts.password or ""
-        options = dict(parse_qsl(parts.query))
+        options = [each.partition("=") for each in parts.query.split("&")]
     except ValueError:
         return ()
-    others = tuple(value for name, value in options.items() if name.endswith("password") and value)
+    written = [value for name, _, value in options if name.endswith("password") and value]
+    others = tuple(dict.fromkeys([*written, *map(unquote_plus, written)]))
     pair = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
     return (password, unquote(password), pair, *others) if password else others

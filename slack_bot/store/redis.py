@@ -31,7 +31,7 @@ from .collection import Ages, Collection
 from .contracts import RENEWALS, SIGNALS, KeptEvent, Signal, Store
 from .redis_collections import RedisCollections
 from .redis_connection import connect
-from .redis_copies import TurnCopies, TurnCopy
+from .redis_copies import TurnCopies
 from .redis_format import PREFIX, json_of, name_of, signal_of, thread_of, turn_of
 from .redis_migration import MIGRATING, migrate
 from .stores import Calls
@@ -90,7 +90,8 @@ class RedisStore(RedisCollections, Store):
         self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
-        self._renewed_at: str | None = None  # the primary that has what this replica wrote
+        self._renewed_at = self._written_at = ""  # the primaries that have its leases, and its turns
+        self._writing = asyncio.Lock()
         self._copies = TurnCopies()
         self._is_closed = False
 
@@ -121,7 +122,8 @@ class RedisStore(RedisCollections, Store):
             _log.info("the store %s is brought to format %d", self._address, VERSION)
             await migrate(self, self._clock.wall())
             began = self._clock.monotonic()
-        self._sure_until, self._is_open, self._renewed_at = began + self.lease, True, self._last_primary()
+        self._sure_until, self._is_open = began + self.lease, True
+        self._renewed_at = self._written_at = self._last_primary()
         await self._warn_of_risks()
 
     async def _warn_of_risks(self) -> None:
@@ -189,38 +191,45 @@ class RedisStore(RedisCollections, Store):
             else max(turn.accepted_at + self._ages.dedupe, ended_at + self._ages.turns),
         }
 
-    async def _write_again(self, *, after_loss: bool) -> None:
-        """Write what Redis has lost of this process's turns. `after_loss`: it may lack the last writes."""
-        copies = [copy for copy in self._copies if after_loss or not copy.is_withdrawn]
-        if not after_loss and copies:
-            missing = set(await self._run("missing", keys=[copy.turn.key for copy in copies]))
-            copies = [copy for copy in copies if copy.turn.key in missing]
-        added = 0
-        for start in range(0, len(copies), _AT_ONCE):
-            added += await self._write_copies(copies[start : start + _AT_ONCE])
+    async def _write_again(self, primary: str) -> None:
+        """Write what Redis has lost of this process's turns: all of it that is missing, and after a failover
+        the last state of each.
+        """
+        async with self._writing:
+            after_loss = primary != self._written_at
+            keys = [copy.turn.key for copy in self._copies if after_loss or not copy.is_withdrawn]
+            if not after_loss and keys:
+                keys = await self._run("missing", keys=keys)
+            added = 0
+            for start in range(0, len(keys), _AT_ONCE):
+                added += await self._write_copies(keys[start : start + _AT_ONCE])
+            self._written_at = primary
         if added or after_loss:
-            place = self._last_primary().partition(" ")[2]
+            place = f" has another primary now ({primary.partition(' ')[2]}), which" if after_loss else ""
             _log.warning(
                 "Redis%s lacked %d of this process's turns: they are written again, with the last state of %d"
                 " others; what processes wrote last that are gone is lost",
-                f" has another primary now ({place}), which" if after_loss else "",
+                place,
                 added,
-                len(copies) - added,
+                len(keys) - added,
             )
 
-    async def _write_copies(self, copies: Sequence[TurnCopy]) -> int:
+    async def _write_copies(self, keys: Sequence[str]) -> int:
         """Returns how many turns were missing."""
-        for copy in copies:
-            if copy.is_withdrawn:
-                await self._run("withdraw", key=copy.turn.key)
-        changes = [
-            {**_new(copy.turn), **self._written(copy.turn, 0, copy.fence, copy.number)}
-            for copy in copies
-            if not copy.is_withdrawn
-        ]
-        added, refused = await self._run("write_again", changes=changes)
-        self._refuse(refused, [copy.turn for copy in copies])
-        return len(added)
+        added, wanted = 0, set(keys)
+        while copies := [copy for copy in self._copies if copy.turn.key in wanted]:
+            for copy in copies:
+                if copy.is_withdrawn:
+                    await self._run("withdraw", key=copy.turn.key)
+            changes = [
+                {**_new(copy.turn), **self._written(copy.turn, 0, copy.fence, copy.number)}
+                for copy in copies
+                if not copy.is_withdrawn
+            ]
+            new, refused, newer = await self._run("write_again", changes=changes)
+            self._refuse(refused, [copy.turn for copy in copies])
+            added, wanted = added + len(new), set(newer)
+        return added
 
     async def turn(self, key: str) -> TurnRecord | None:
         return next(iter(await self._turns([key])), None)
@@ -293,7 +302,7 @@ class RedisStore(RedisCollections, Store):
 
     async def renew(self) -> frozenset[ThreadKey]:
         primary = await self.primary()
-        await self._write_again(after_loss=primary != self._renewed_at)
+        await self._write_again(primary)
         before, began = dict(self._held), self._clock.monotonic()
         held_json = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
         has_forgotten, *taken_names = await self._run("renew", held=held_json)

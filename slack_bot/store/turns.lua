@@ -268,10 +268,10 @@ function actions.missing()
 end
 
 -- What this replica has of its turns, where Redis may have lost the last writes. A turn that is there is written if
--- it has its lease, and has not written it since. Returns the turns that were not there, and those that it may not
--- write any more.
+-- it has its lease. Returns the turns that were not there, those that it may not write any more, and those that it
+-- has written since: what it has of them now is wanted.
 function actions.write_again()
-  local added, refused = {}, {}
+  local added, refused, newer = {}, {}, {}
   for _, change in ipairs(args.changes) do
     local turn = key('turn', change.key)
     local is_new = call('HEXISTS', turn, 'accepted_at') == 0
@@ -284,14 +284,16 @@ function actions.write_again()
     local is_newer = writer == args.replica and tonumber(number) > change.number
     if not is_new and known[1] and change.fence < tonumber(known[2] or 0) then
       table.insert(refused, change.key)
-    elseif known[1] and not is_newer and (is_new or change.fence > 0) then
+    elseif known[1] and is_newer then
+      table.insert(newer, change.key)
+    elseif known[1] and (is_new or change.fence > 0) then
       write(turn, change)
       if change.fence > 0 then
         call('HSET', turn, 'fence', change.fence, 'holder', args.replica)
       end
     end
   end
-  return {added, refused}
+  return {added, refused, newer}
 end
 
 function actions.messages_in()
