@@ -233,8 +233,8 @@ NO_OTHER_AGENT = "no other one"
 AGENT_OR_AGENT = " or "
 AGENT_SAYS_NOTHING = "It says nothing of itself."
 AGENT_IS_AWAY = "It cannot be reached now."
-AGENT_IS_CHOSEN = "{} answers in this thread. Mention me with your question."
-AGENT_IS_CHOSEN_FOR_DIRECT = "{} answers you here from now on, if you name no other agent."
+AGENT_IS_CHOSEN = "`{}` answers in this thread. Mention me with your question."
+AGENT_IS_CHOSEN_FOR_DIRECT = "`{}` answers you here from now on, if you name no other agent."
 WHICH_AGENT = "More than one of my agents could answer this. Which one shall I ask?"
 CHOICE_IS_MADE, CHOICE_IS_OVER = "I asked {}.", "This choice is over. Please ask your question again."
 CHOICE_WAS_MADE = "This question was asked already."
@@ -254,9 +254,9 @@ AGENTS_HELP = (
     " `status` says what runs here."
 )
 NEW_CONVERSATION = (
-    "{} has forgotten what was said in this thread. The next question begins a new conversation."
+    "`{}` has forgotten what was said in this thread. The next question begins a new conversation."
 )
-THREAD_STATUS = "{} answers in this thread. Under way: {}, waiting: {}."
+THREAD_STATUS = "`{}` answers in this thread. Under way: {}, waiting: {}."
 
 # -- in the place of an answer, or to its asker alone --------------------------------------------------------
 

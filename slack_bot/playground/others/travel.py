@@ -19,7 +19,10 @@ from .served_agent import ServedAgent
 
 _TOOL_SECONDS = 0.8  # long enough to be seen as running
 _MOST_NIGHTS = 14
-_PLACE = re.compile(r"\b(?:to|for|in|nach|für|à|a) ((?:[A-ZÄÖÜÉ][\w'-]*)(?: [A-ZÄÖÜÉ][\w'-]*){0,2})")
+_NO_PLACE = r"(?!Jan|Feb|March|April|May\b|June|July|August|Sept|Oct|Nov|Dec|\w+day\b)"
+_NAME = rf"({_NO_PLACE}[A-ZÄÖÜÉ][\w'-]*(?: {_NO_PLACE}[A-ZÄÖÜÉ][\w'-]*){{0,2}})"
+_PLACE = re.compile(rf"\b(?:to|for|in|nach|für|à|a) {_NAME}")
+_BEGINS = re.compile(rf"{_NAME}(?= (?:in|on|at|by|next|this|for)\b|[,.!?]?\Z)")  # "Berlin in spring"
 _ROOMS = {"train": 84, "plane": 110}  # what a night costs near the station and near the airport
 _HOURS = {"train": "07:12", "plane": "09:40"}
 _WORD = re.compile(r"\S+\s*")
@@ -110,7 +113,7 @@ def _words(teller: TaskUpdater, text: str) -> Message:
 
 def place_in(question: str) -> str:
     """Where to, if the question says it; else ""."""
-    found = _PLACE.search(question)
+    found = _PLACE.search(question) or _BEGINS.match(question)
     return found[1] if found else ""
 
 

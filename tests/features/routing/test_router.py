@@ -139,8 +139,8 @@ async def test_the_thread_of_a_removed_agent_says_so_and_names_the_others(tmp_pa
         ("agents", ["`default` (asked if you name none)", "`research`: ", "`ops`: "]),
         ("help", ["write its name in front", "`use NAME`"]),
         ("use sales", ["I know no agent sales. Here are: default, research, ops."]),
-        ("status", ["default answers in this thread. Under way: 0, waiting: 0."]),
-        ("new", ["default has forgotten what was said in this thread"]),
+        ("status", ["`default` answers in this thread. Under way: 0, waiting: 0."]),
+        ("new", ["`default` has forgotten what was said in this thread"]),
     ],
 )
 @on_virtual_time

@@ -19,6 +19,13 @@ from slack_bot.playground.others.travel import build_travel, place_in, plan_of, 
         ("Tickets for São Paulo, please", "São Paulo"),
         ("travel with me", ""),
         ("to be or not to be", ""),
+        ("Berlin in spring", "Berlin"),
+        ("New York City by train", "New York City"),
+        ("Lisbon?", "Lisbon"),
+        ("Rome in May", "Rome"),
+        ("to Oslo on Friday", "Oslo"),
+        ("leave for December", ""),
+        ("Help me", ""),
     ],
 )
 def test_where_to_is_read_from_the_question(question: str, place: str) -> None:
