@@ -9,7 +9,7 @@ from collections import Counter
 
 from .fit import best_cut
 from .ledger import Ledger, TextQueue
-from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts, sendable_part
+from .markdown import RULE_SIGNS, Cuts, MarkdownState, cluster_cut, find_cuts, sendable_part
 from .masking import MAX_UNDECIDED
 from .sanitize import StreamSanitizer
 
@@ -100,9 +100,9 @@ class SanitizedInput:
         return self._since_mark <= self._ledger.waiting.size
 
     @property
-    def splits_a_word(self) -> bool:
-        """The waiting text ends within a word, whose other letters are held back."""
-        return self._sanitizer.splits_a_word
+    def undecided(self) -> str:
+        """What comes behind the waiting text, and is held back because of what it may become."""
+        return self._sanitizer.undecided
 
     @property
     def masked(self) -> Counter[str]:
@@ -349,11 +349,11 @@ class StreamBuffer:
         self.flush()
 
     def flush(self) -> None:
-        """Nothing follows soon: all is ready, whatever the cut, but a word without its end."""
+        """Nothing follows soon: all is ready, whatever the cut, but a word, or a line that rules a table,
+        without its end.
+        """
         self.input.settle()
-        in_word = self.input.splits_a_word
-        word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
-        self._forced = self._waiting.size - (len(word.group()) if word else 0)
+        self._forced = self._waiting.size - self._unfinished()
         if not self._is_forced():
             self._ledger.release_tables()
 
@@ -425,6 +425,17 @@ class StreamBuffer:
         """The call of the released text has ended."""
         waits = self._waiting.size > 0 and self._waiting.is_visible(self._waiting.size)
         self.clock.text_was_shown(now, waits=waits)
+
+    def _unfinished(self) -> int:
+        """How many characters, at the end of the waiting text, wait for what is held back behind them."""
+        undecided = self.input.undecided
+        if undecided[:1].isalnum():
+            word = _WORD.search(self._waiting.tail(_WORD_MOST + 1))
+            return len(word.group()) if word else 0
+        text = self._waiting.front
+        if not undecided or undecided[0] not in RULE_SIGNS or len(text) < self._waiting.size:
+            return 0
+        return len(text) - sendable_part(text, self._finder.state)
 
     def _is_forced(self) -> bool:
         return self._forced > 0 and self._waiting.is_visible(self._forced)

@@ -97,9 +97,9 @@ class StreamSanitizer:
         return self._secrets.masked
 
     @property
-    def splits_a_word(self) -> bool:
-        """What is undecided begins with a letter: it may go on in a word."""
-        return (self._mentions.undecided or self._secrets.undecided)[:1].isalnum()
+    def undecided(self) -> str:
+        """What comes next, held back because of what it may become. Not all of what is held back."""
+        return self._mentions.undecided or self._secrets.undecided
 
     def end(self) -> str:
         text = self._secrets.push(_clean(self._half)) + self._secrets.end()

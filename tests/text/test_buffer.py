@@ -744,6 +744,20 @@ def test_a_flush_within_a_word_leaves_the_word(text: str, goes: str) -> None:
     assert buffer.ready(0.0) == goes
 
 
+def test_a_flush_leaves_the_rule_of_a_table_whose_end_is_held_back() -> None:
+    """`--` may begin a private key."""
+    buffer = new()
+    buffer.push("| a | b |\n", 0.0)
+    buffer.flush()
+    assert buffer.shown(0.0) == "| a | b |\n"
+    buffer.push("|:--|:", 0.1)
+    buffer.push("--", 0.1)
+    buffer.flush()
+    assert buffer.shown(0.2) == ""
+    buffer.end(0.2)
+    assert buffer.shown(0.2) == "|:--|:--"
+
+
 @pytest.mark.parametrize("pieces", [["one two thr"], ["one two ", "t", "h", "r"], ["x" * 20_000, " thr"]])
 def test_the_word_that_waits_for_its_end_is_found_however_it_came(pieces: list[str]) -> None:
     buffer = new(secrets=HELD)
