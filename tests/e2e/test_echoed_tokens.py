@@ -10,7 +10,9 @@ from typing import Any
 
 from slack_bot.app import App
 from slack_bot.clock import system_clock
+from slack_bot.store.contracts import Store
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, keep_delivering, wait_until
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.text.masking import MASK
 from tests.authorization_server import TokenServer
@@ -20,23 +22,41 @@ from tests.people_keys import identity_overrides, identity_settings, let_exchang
 SHOWN = f"You are {MASK}, I think."
 
 
-@asynccontextmanager
-async def town(overrides: dict[str, Any]) -> AsyncIterator[tuple[App, Workspace, Live]]:
+def new_workspace() -> Workspace:
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
-    async with live_agent() as live:
-        settings = bot_settings({"channel.personal": True, "event_bytes": 100_000, **overrides}, live.url)
-        async with await build_in_memory(workspace, settings, system_clock(), None) as app:
-            delivering = asyncio.create_task(keep_delivering(app, workspace))
-            try:
-                yield app, workspace, live
-            finally:
-                delivering.cancel()
+    return workspace
+
+
+@asynccontextmanager
+async def bot(
+    live: Live, workspace: Workspace, overrides: dict[str, Any], store: Store | None = None
+) -> AsyncIterator[App]:
+    settings = bot_settings({"channel.personal": True, "event_bytes": 100_000, **overrides}, live.url)
+    async with await build_in_memory(workspace, settings, system_clock(), None, store=store) as app:
+        delivering = asyncio.create_task(keep_delivering(app, workspace))
+        try:
+            yield app
+        finally:
+            delivering.cancel()
+
+
+@asynccontextmanager
+async def town(overrides: dict[str, Any]) -> AsyncIterator[tuple[App, Workspace, Live]]:
+    workspace = new_workspace()
+    async with live_agent() as live, bot(live, workspace, overrides) as app:
+        yield app, workspace, live
+
+
+def ask(user: str, app: App, workspace: Workspace) -> str:
+    return workspace.say(user, CHANNEL, f"<@{workspace.bot.user_id}> login", now=app.clock.wall())
 
 
 async def answer_to(user: str, app: App, workspace: Workspace) -> str:
-    root = workspace.say(user, CHANNEL, f"<@{workspace.bot.user_id}> login", now=app.clock.wall())
+    return await answer_in(ask(user, app, workspace), app, workspace)
 
+
+async def answer_in(root: str, app: App, workspace: Workspace) -> str:
     def read() -> list[str]:
         thread = [each for each in workspace.thread(CHANNEL, root) if each.is_bot]
         return [each.text for each in thread if each.text and each.state != "streaming"]
@@ -78,16 +98,41 @@ async def test_a_signed_token_is_masked(tmp_path: Path) -> None:
     await check({**identity_overrides(tmp_path), "agent.identity": "signed"})
 
 
+def exchange_overrides(server: TokenServer, folder: Path) -> dict[str, Any]:
+    identity = identity_settings(folder)
+    exchange = let_exchange(server, identity, "U1", "U2")
+    return {
+        "identity.issuer": identity.issuer,
+        "identity.keys": identity.keys,
+        "agent.identity": "exchange",
+        **{f"agent.exchange.{name}": value for name, value in exchange.items()},
+    }
+
+
 async def test_an_exchanged_token_is_masked_in_the_first_answer_too(
     server: TokenServer, tmp_path: Path
 ) -> None:
-    identity = identity_settings(tmp_path)
-    exchange = let_exchange(server, identity, "U1", "U2")
-    await check(
-        {
-            "identity.issuer": identity.issuer,
-            "identity.keys": identity.keys,
-            "agent.identity": "exchange",
-            **{f"agent.exchange.{name}": value for name, value in exchange.items()},
-        }
-    )
+    await check(exchange_overrides(server, tmp_path))
+
+
+async def test_an_exchanged_token_of_a_process_that_died_is_masked_by_the_next_one(
+    server: TokenServer, tmp_path: Path
+) -> None:
+    store, workspace = MemoryStore(is_durable=True), new_workspace()
+    overrides = exchange_overrides(server, tmp_path)
+    async with live_agent() as live:
+        live.hold = 1
+        async with bot(live, workspace, overrides, store) as first:
+            root = ask("U1", first, workspace)
+            await wait_until(lambda: live.tasks, workspace)
+        store.handed_on()
+        async with bot(live, workspace, overrides, store) as second:
+            calls = len(live.calls)
+            await second.threads.replicas.start()
+            await wait_until(lambda: len(live.calls) > calls, workspace)
+            live.release.set()
+            assert await answer_in(root, second, workspace) == SHOWN
+            tokens, stored = tokens_of(live), await stored_of(second, workspace)
+        assert len(tokens) == 2
+        shown = str([call.args for call in workspace.calls])
+        assert [each for token in tokens for each in pieces(token) if each in shown + stored] == []

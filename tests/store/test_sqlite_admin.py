@@ -75,6 +75,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("personal_agents", 0),
         Count("agent_choices", 0),
         Count("handovers", 0),
+        Count("exchanged_tokens", 0),
         Count("sign_ins", 0),
         Count("signed_in", 0),
         Count("registrations", 0),

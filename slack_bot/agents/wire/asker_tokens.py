@@ -1,7 +1,7 @@
 """Tokens of the people who ask, for one agent: signed by the bot for each call, or exchanged for those.
 
-An exchanged token is kept in memory, for one person and one agent, and renewed after 80 % of its life. No
-call gets the token of anybody but the asker of its own question.
+An exchanged token is used by one process, for one person and one agent, and renewed after 80 % of its life.
+No call gets the token of anybody but the asker of its own question.
 """
 
 from collections import OrderedDict
@@ -41,13 +41,23 @@ class TokensByAsker(Protocol):
         """Whether a security scheme with these addresses is the sign-in that the settings name."""
 
 
+class ExchangedMemory(Protocol):
+    """Knows the tokens that were exchanged by all processes, so that they can be masked. Raises nothing."""
+
+    async def keep(self, agent_name: str, asker: AskingPerson, token: str) -> None:
+        """Remember a token before the agent gets it."""
+
+    async def known(self, agent_name: str, asker: AskingPerson) -> tuple[str, ...]:
+        """The newest tokens of this person for this agent."""
+
+
 SignedIn: TypeAlias = Callable[[str, AskingPerson], TokenSource]
 """The tokens that a person got by signing in for the agent with this name."""
 KnowsServer: TypeAlias = Callable[[str, Sequence[str]], bool]
 """Whether people sign in for the agent with this name at the server of these addresses."""
 
 
-class PeopleTokens:
+class PeopleTokens(ExchangedMemory):
     """The tokens of people for all agents. No key is read if no agent gets some."""
 
     def __init__(self, settings: IdentitySettings, directory: PersonDirectory, clock: Clock) -> None:
@@ -55,6 +65,20 @@ class PeopleTokens:
         self._directory = directory
         self._signed_in: SignedIn | None = None
         self._knows_server: KnowsServer | None = None
+        self._memory: ExchangedMemory | None = None
+
+    def remember(self, memory: ExchangedMemory) -> None:
+        """Have exchanged tokens remembered."""
+        self._memory = memory
+
+    async def keep(self, agent_name: str, asker: AskingPerson, token: str) -> None:
+        """As `ExchangedMemory`; does nothing without one."""
+        if self._memory is not None:
+            await self._memory.keep(agent_name, asker, token)
+
+    async def known(self, agent_name: str, asker: AskingPerson) -> tuple[str, ...]:
+        """As `ExchangedMemory`; none without one."""
+        return () if self._memory is None else await self._memory.known(agent_name, asker)
 
     def offer(self, signed_in: SignedIn, knows_server: KnowsServer) -> None:
         """Let agents have the tokens of people who signed in."""
@@ -75,7 +99,7 @@ class PeopleTokens:
         if settings.identity == "oauth":
             return SignedInTokens(agent_name, self)
         signer = PersonSigner(self._settings, self._clock)
-        return AskerTokens(settings, signer, self._directory, self._clock)
+        return AskerTokens(settings, signer, self._directory, self._clock, agent_name, self)
 
 
 class SignedInTokens(TokensByAsker):
@@ -100,10 +124,17 @@ class AskerTokens(TokensByAsker):
     """Gives each asker's tokens for the agent of `settings`: those that the bot signs, or gets for these."""
 
     def __init__(
-        self, settings: AgentSettings, signer: PersonSigner, directory: PersonDirectory, clock: Clock
+        self,
+        settings: AgentSettings,
+        signer: PersonSigner,
+        directory: PersonDirectory,
+        clock: Clock,
+        agent_name: str,
+        memory: ExchangedMemory,
     ) -> None:
         self._settings, self._signer = settings, signer
         self._directory, self._clock = directory, clock
+        self._name, self._memory = agent_name, memory
         self._endpoint = TokenEndpoint(settings.exchange, clock)
         self._exchanged: OrderedDict[AskingPerson, TokenSource] = OrderedDict()
 
@@ -111,7 +142,8 @@ class AskerTokens(TokensByAsker):
         if asker is None or self._settings.identity != "exchange":
             return _SignedTokens(partial(self._signed, asker, bare(self._settings.url or "")))
         if asker not in self._exchanged:
-            self._exchanged[asker] = _ExchangedTokens(partial(self._exchange, asker), self._clock)
+            known = partial(self._memory.known, self._name, asker)
+            self._exchanged[asker] = _ExchangedTokens(partial(self._exchange, asker), self._clock, known)
         self._exchanged.move_to_end(asker)
         if len(self._exchanged) > _MOST_PEOPLE:
             self._exchanged.popitem(last=False)
@@ -129,9 +161,11 @@ class AskerTokens(TokensByAsker):
     async def _exchange(self, asker: AskingPerson) -> FetchedToken:
         """The token that the server gives for ours, which is for that server alone."""
         exchange = self._settings.exchange
-        return await self._endpoint.fetch(
+        token = await self._endpoint.fetch(
             await self._signed(asker, exchange.issuer or exchange.token_url or "")
         )
+        await self._memory.keep(self._name, asker, token.value)
+        return token
 
 
 class _SignedTokens(TokenSource):
@@ -156,11 +190,28 @@ class _SignedTokens(TokenSource):
 
 
 class _ExchangedTokens(FetchedTokens):
-    """Those of one person. What is wrong with them says nothing of the bot's own login."""
+    """Those of one person. What is wrong with them says nothing of the bot's own login. `known`: those of all
+    processes.
+    """
+
+    def __init__(
+        self,
+        fetch: Callable[[], Awaitable[FetchedToken]],
+        clock: Clock,
+        known: Callable[[], Awaitable[tuple[str, ...]]],
+    ) -> None:
+        super().__init__(fetch, clock)
+        self._known, self._earlier = known, tuple[str, ...]()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*super().secrets, *self._earlier)))
 
     async def token(self) -> str:
         try:
-            return await super().token()
+            token = await super().token()
+            self._earlier = await self._known()
+            return token
         except (AskerRefused, AskerUnavailable):
             raise
         except TokenRefused as error:

@@ -14,6 +14,7 @@ from ...inbound.http_server import Handler, refusal
 from ...settings.identity import IdentitySettings
 from ...settings.models import SlackSettings
 from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
+from .exchanged import EXCHANGED, serve_threads
 from .identity_check import check
 
 KEYS_PATH = "/.well-known/jwks.json"
@@ -55,4 +56,10 @@ def start(bot: BotParts) -> FeatureWork:
     return FeatureWork(receiver=PublishedKeys(settings)) if settings.keys else FeatureWork()
 
 
-FEATURE = Feature("identity", start, check=SettingsCheck(check, ("issuer", "keys")))
+FEATURE = Feature(
+    "identity",
+    start,
+    serve_threads,
+    check=SettingsCheck(check, ("issuer", "keys")),
+    collections=(EXCHANGED,),
+)

@@ -9,11 +9,11 @@ from ...settings.sign_in import keys_in
 from ...store.contracts import StoreAdmin
 from ...store.sign_ins import SIGNED_IN, SignInKey
 from ...threads.background import TaskSet
+from ..vault import Vault
 from .registrar import RegistrationParts
 from .rules import redirect_uri_below
 from .server import AuthorizationServer
 from .tokens import SignInParts, TokenStore
-from .vault import Vault
 
 
 async def sign_out_everywhere(

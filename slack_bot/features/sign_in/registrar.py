@@ -15,6 +15,7 @@ from ...errors import AgentError, StoreError, TokenRefused, TokenUnavailable
 from ...settings.sign_in import OAuthSettings
 from ...store.collection import CollectionStore
 from ...threads.background import TaskSet
+from ..vault import Vault
 from .registration import (
     REGISTRATIONS,
     RegisteredClient,
@@ -27,7 +28,6 @@ from .registration import (
     refusal_of,
 )
 from .server_requests import Metadata, ServerRequests
-from .vault import Vault
 
 _log = logging.getLogger(__name__)
 

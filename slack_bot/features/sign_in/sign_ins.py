@@ -14,6 +14,7 @@ from ...threads.ports import CommonParts, Route, ThreadPorts, WordsForBot
 from ...turn.people import AskingPerson
 from ...turn.record import Question
 from ..feature import BotParts, Feature, FeatureWork, SettingsCheck
+from ..vault import Vault
 from .card_check import warn_of_cards
 from .desk import SignInDesk
 from .gate import SignInGate
@@ -25,7 +26,6 @@ from .rules import SIGN_INS, redirect_uri_below
 from .server import AuthorizationServer
 from .server_check import check
 from .tokens import PersonTokenSource, SignInParts, TokenStore
-from .vault import Vault
 
 _MOST_PEOPLE = 10_000  # whose last token is known, so that it can be masked
 

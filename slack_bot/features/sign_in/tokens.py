@@ -24,8 +24,8 @@ from ...store.sign_ins import SIGNED_IN, SignedIn, SignInKey
 from ...text.sign_in_words import SIGN_IN_HAS_ENDED
 from ...threads.background import TaskSet
 from ...turn.json_values import list_of, object_of, read_json, text_in, text_of
+from ..vault import Vault
 from .server import AuthorizationServer, Grant
-from .vault import Vault
 
 _NO_STORE = "the store, which has the tokens of people, does not work"
 _UNTRIED = 10.0

@@ -17,7 +17,7 @@ from slack_bot.features.sign_in.registrar import RegistrationParts
 from slack_bot.features.sign_in.registration import REGISTRATIONS, Registration
 from slack_bot.features.sign_in.server import AuthorizationServer
 from slack_bot.features.sign_in.server_check import check
-from slack_bot.features.sign_in.vault import Vault
+from slack_bot.features.vault import Vault
 from slack_bot.observe.outage import Outage
 from slack_bot.settings.models import StoreSettings
 from slack_bot.settings.sign_in import OAuthSettings

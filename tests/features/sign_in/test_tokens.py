@@ -15,7 +15,7 @@ from slack_bot.clock import system_clock
 from slack_bot.errors import AskerRefused, AskerUnavailable
 from slack_bot.features.sign_in.server import AuthorizationServer, Grant
 from slack_bot.features.sign_in.tokens import PersonTokenSource, SignInParts, TokenStore
-from slack_bot.features.sign_in.vault import Vault
+from slack_bot.features.vault import Vault
 from slack_bot.observe.outage import Outage
 from slack_bot.settings.models import StoreSettings
 from slack_bot.settings.sign_in import OAuthSettings

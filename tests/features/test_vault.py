@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.features.sign_in.vault import Vault
+from slack_bot.features.vault import Vault
 
 ONE, TWO = b"1" * 32, b"2" * 32
 ABOUT = ("T1", "U1", "research")

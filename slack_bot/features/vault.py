@@ -1,4 +1,4 @@
-"""Encrypts what the store keeps of sign-ins: AES-GCM, bound to the person and the agent it belongs to."""
+"""Encrypts what features keep of tokens: AES-GCM, bound to the person and the agent that they belong to."""
 
 from __future__ import annotations
 
