@@ -474,3 +474,23 @@ async def test_a_card_that_changed_its_name_shows_it_and_its_threads_go_on(tmp_p
             await there.bot.idle()
         assert [look["username"] for _, look in looks_of(there.bot, root)] == ["Ann", "Ann", "Bea"]
         assert there.asked("research") == ["what is it?", "and why?", "and now?"]
+
+
+@on_virtual_time
+async def test_an_answer_that_is_taken_over_goes_on_at_its_agent_whatever_the_file_says(
+    tmp_path: Path,
+) -> None:
+    agents = of_hosts()
+    agents["ops.invalid"] = ScriptedAgent(answer("It is so, and it was so before.", seconds=60.0))
+    async with town(tmp_path, agents=agents) as there:
+        root = await there.bot.ask("ops: what is it?")
+        await asyncio.sleep(20)
+        there.bot.life.end_now()
+        old = there.bot
+    changed = f'{FILE}[channels.{CHANNEL}]\nagent = "research"\nagents = ["research"]\n'
+    async with town(tmp_path, changed, agents=agents, after=old) as there:
+        await asyncio.sleep(120)
+        await there.bot.idle()
+        assert "".join(there.bot.read(root)) == "It is so, and it was so before."
+        assert there.asked("ops") == ["what is it?"]
+        assert there.asked("research") == there.asked("default") == []
