@@ -157,8 +157,9 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
             " messages to them 0,"
             " feedback 0, the agent chosen for direct messages 0,"
             " questions that wait for a choice of their agent 0, questions that were given to another agent"
-            " 0, tokens that were exchanged 0, sign-ins under way 0, sign-ins 0, what their questions used in a day 0,"
-            " answers that they sent to a channel 0, open questions of an agent 0,"
+            " 0, tokens that were exchanged 0, sign-ins under way 0, sign-ins 0,"
+            " what their questions used in a day 0, answers that they sent to a channel 0,"
+            " open questions of an agent 0,"
             " conversations with an agent that must know who asks 0, overheard messages 0, forms 0,"
             " threads listened to 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
         )
