@@ -1,4 +1,5 @@
-"""An authorization server in memory, for bots on virtual time: who signs in, and what it gives them.
+"""An authorization server in memory, for bots on virtual time: who signs in, and what it gives them. The bot
+registers itself there. It also exchanges the tokens that the bot signs for people.
 
 Tokens of refresh rotate, and one that comes a second time ends its sign-in (RFC 9700, 2.2.2).
 """
@@ -12,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from slack_bot.http_client import Request, Response
 
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 LIFE = 60.0
 """Seconds of an access token."""
 
@@ -31,10 +33,13 @@ class SignIn:
 
 @dataclass
 class LoginServer:
-    """`clock` gives the seconds since 1970."""
+    """`clock` gives the seconds since 1970. `subject_of`: whom a token of the bot for this server names."""
 
     issuer: str
     clock: Callable[[], float]
+    subject_of: Callable[[str], str]
+    clients: list[str] = field(default_factory=list)
+    exchanged: dict[str, str] = field(default_factory=dict)  # subject, by token
     codes: dict[str, str] = field(default_factory=dict)  # account, by code
     given: dict[str, tuple[SignIn, float]] = field(default_factory=dict)  # by access token, with its end
     refreshing: dict[str, SignIn] = field(default_factory=dict)  # by refresh token
@@ -61,6 +66,9 @@ class LoginServer:
     async def handle(self, request: Request) -> Response:
         form = form_of((await request.aread()).decode())
         match request.url.path:
+            case "/register":
+                self.clients.append(f"client-{len(self.clients)}")
+                return self._answer(request, {"client_id": self.clients[-1]}, 201)
             case "/.well-known/oauth-authorization-server":
                 return self._answer(request, self._metadata())
             case "/token":
@@ -79,11 +87,19 @@ class LoginServer:
         return {
             "issuer": self.issuer,
             "revocation_endpoint": f"{self.issuer}/revoke",
+            "registration_endpoint": f"{self.issuer}/register",
+            "token_endpoint_auth_methods_supported": ["none"],
             "authorization_response_iss_parameter_supported": True,
             **urls,
         }
 
     def _token(self, request: Request, form: dict[str, str]) -> Response:
+        if form["grant_type"] == EXCHANGE:
+            token = f"exchanged-{len(self.exchanged)}"
+            self.exchanged[token] = self.subject_of(form["subject_token"])
+            return self._answer(request, {"access_token": token, "token_type": "Bearer", "expires_in": LIFE})
+        if form["client_id"] not in self.clients:
+            return self._answer(request, {"error": "invalid_client"}, 401)
         if form["grant_type"] == "authorization_code":
             account = self.codes.get(form["code"])
             return self._refused(request) if account is None else self._give(request, SignIn(account))

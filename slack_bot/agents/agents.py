@@ -49,7 +49,7 @@ class Agents:
         self.transport = transport
         for name, entry in self.settings.entries.items():
             http = await closers.enter_async_context(new_http(entry, transport))
-            askers = None if self.people is None else self.people.for_agent(entry, name)
+            askers = None if self.people is None else self.people.for_agent(entry, name, transport)
             agent = Agent(
                 http, entry, self._clock, self._health, self._facts, self._traceparent, name, askers
             )

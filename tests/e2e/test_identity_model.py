@@ -1,10 +1,10 @@
 """No call to an agent carries what belongs to another agent or another person: their tokens, cookies, session
 and contexts, over threads of several people, Stops, questions of agents, approvals, tasks that are followed
 in the background, addresses for their news, sign-ins, of the asker and of another person who was given the
-link, kills and restarts.
+link, exchanged tokens, kills and restarts.
 
-Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, or who signed in
-at the authorization server, whose question began the task, and to whom it gave a cookie.
+Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, for whom the
+authorization server gave the token, whose question began the task, and to whom it gave a cookie.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ AGENTS = {
     "research": "http://research.invalid/",
     "ops": "http://ops.invalid/",
     "files": "http://files.invalid/",
+    "mail": "http://mail.invalid/",
 }
 LOGIN = "https://login.invalid"
 ACCOUNTS = {"U1": "alice", "U2": "bob", "U3": "carol"}
@@ -63,7 +64,13 @@ identity = "oauth"
 session_header = "x-session"
 [agents.files.oauth]
 issuer = "https://login.invalid"
-id = "bot"
+register_client = true
+[agents.mail]
+url = "http://mail.invalid/"
+identity = "exchange"
+session_header = "x-session"
+[agents.mail.exchange]
+issuer = "https://login.invalid"
 """
 PEOPLE = (*ACCOUNTS,)
 APPROVER = "U4"  # who asks nothing, so that no call is theirs
@@ -128,7 +135,7 @@ class Server:
         headers = dict(request.headers)
         if request.method == "GET":
             assert ASKER not in headers and "cookie" not in headers, "a card is nobody's"
-            if self.name in ("research", "files"):
+            if self.name in ("research", "files", "mail"):
                 assert "authorization" not in headers
             return await self.card(request)
         body = json.loads(await request.aread())
@@ -195,6 +202,10 @@ class Server:
             assert self.world.login.owner_of(token) == ACCOUNTS[owner.user]
             self.world.kinds.add("signed in")
             return
+        if self.name == "mail":
+            assert self.world.login.exchanged[token] == f"slack:T1:{owner.user}"
+            self.world.kinds.add("exchanged")
+            return
         claims = self.checker.claims_of(token, self.world.now)
         assert claims["sub"] == f"slack:T1:{owner.user}"
         assert claims["act"] == {"sub": "slack:T1:U0BOT"}
@@ -220,7 +231,10 @@ class World(AsyncBaseTransport):
         self.kinds: set[str] = set()
         """Which of the rarer calls were seen."""
         self.now = 0.0
-        self.login = LoginServer(LOGIN, lambda: self.now)
+        bot = Checker(keys, LOGIN)
+        self.login = LoginServer(
+            LOGIN, lambda: self.now, lambda token: str(bot.claims_of(token, self.now)["sub"])
+        )
         self.broken: list[BaseException] = []
         self.servers: dict[str, Server] = {}
         for name, url in AGENTS.items():
@@ -421,6 +435,7 @@ class Story:
         """What is kept is of the person under whom it is, and the server has forgotten all else."""
         kept = [key[1] async for key, _ in self.bot.store.records(SIGNED_IN)]  # type: ignore[attr-defined]
         assert self.world.login.signed_in <= {ACCOUNTS[user] for user in kept}
+        assert len(self.world.login.clients) <= 1
 
 
 KINDS = (
@@ -471,6 +486,23 @@ def test_people_sign_in_at_their_own_links_and_others_get_nothing(tmp_path: Path
     assert {each.user for each in story.world.servers["files.invalid"].owners} == {"U1", "U3"}
     accounts = [sign_in.account for sign_in, _ in story.world.login.given.values()]
     assert accounts.count("carol") >= 2, "a victim completed another one's sign-in, and signed in"
+
+
+def test_exchanged_tokens_stay_with_their_person_and_agent(tmp_path: Path) -> None:
+    """Over their renewals, and over a kill in the middle of a task that is followed then."""
+    asked = [("ask", user, "mail", 9) for user in ("U1", "U2", "U3")]
+    after = [
+        ("wait", "U1", "mail", 4),
+        ("kill", "U1", "mail", 0),
+        ("wait", "U1", "mail", 14),
+        ("ask", "U2", "mail", 0),
+        ("ask", "U1", "research", 9),
+    ]
+    story = Story(tmp_path)
+    virtual_clock.run(story.play([*asked, *after]))
+    assert "exchanged" in story.world.kinds
+    given_to = story.world.login.exchanged.values()
+    assert {*given_to} == {f"slack:T1:{user}" for user in ("U1", "U2", "U3")} and len(given_to) > 3
 
 
 @given(STEPS)

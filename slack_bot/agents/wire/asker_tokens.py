@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from ...clock import Clock
 from ...errors import AskerRefused, AskerUnavailable, TokenRefused, TokenUnavailable
+from ...http_client import AsyncBaseTransport
 from ...settings.identity import IdentitySettings
 from ...settings.models import AgentSettings
 from ...text.words import ASKER_NOT_A_MEMBER
@@ -92,14 +93,23 @@ class PeopleTokens(ExchangedMemory):
         """As `KnowsServer`; False if no one can sign in."""
         return self._knows_server is not None and self._knows_server(agent_name, addresses)
 
-    def for_agent(self, settings: AgentSettings, agent_name: str = DEFAULT_AGENT) -> TokensByAsker | None:
-        """Those for the agent of `settings`; None: it gets none. Raises SettingsError for a bad key."""
+    def for_agent(
+        self,
+        settings: AgentSettings,
+        agent_name: str = DEFAULT_AGENT,
+        transport: AsyncBaseTransport | None = None,
+    ) -> TokensByAsker | None:
+        """Those for the agent of `settings`; None: it gets none. Raises SettingsError for a bad key.
+
+        `transport`: in place of the network.
+        """
         if not settings.knows_people:
             return None
         if settings.identity == "oauth":
             return SignedInTokens(agent_name, self)
         signer = PersonSigner(self._settings, self._clock)
-        return AskerTokens(settings, signer, self._directory, self._clock, agent_name, self)
+        endpoint = TokenEndpoint(settings.exchange, self._clock, transport)
+        return AskerTokens(settings, signer, self._directory, self._clock, endpoint, self, agent_name)
 
 
 class SignedInTokens(TokensByAsker):
@@ -129,13 +139,13 @@ class AskerTokens(TokensByAsker):
         signer: PersonSigner,
         directory: PersonDirectory,
         clock: Clock,
-        agent_name: str,
+        endpoint: TokenEndpoint,
         memory: ExchangedMemory,
+        agent_name: str,
     ) -> None:
         self._settings, self._signer = settings, signer
         self._directory, self._clock = directory, clock
-        self._name, self._memory = agent_name, memory
-        self._endpoint = TokenEndpoint(settings.exchange, clock)
+        self._endpoint, self._memory, self._name = endpoint, memory, agent_name
         self._exchanged: OrderedDict[AskingPerson, TokenSource] = OrderedDict()
 
     def of(self, asker: AskingPerson | None) -> TokenSource:

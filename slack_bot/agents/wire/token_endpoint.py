@@ -76,10 +76,13 @@ def token_source(client: ClientSettings, clock: Clock) -> TokenSource | None:
 
 
 class TokenEndpoint:
-    """The token endpoint that the settings name."""
+    """The token endpoint that the settings name. `transport`: in place of the network."""
 
-    def __init__(self, server: TokenServerSettings, clock: Clock) -> None:
+    def __init__(
+        self, server: TokenServerSettings, clock: Clock, transport: AsyncBaseTransport | None = None
+    ) -> None:
         self._client, self._clock = server, clock
+        self._transport = transport
 
     async def fetch(self, subject: str = "") -> FetchedToken:
         """Fetch a new token, within `token_timeout` seconds. Raises TokenUnavailable or TokenRefused.
@@ -89,7 +92,7 @@ class TokenEndpoint:
         server = self._client
         try:
             async with asyncio.timeout(server.token_timeout):
-                return await self._ask(server.token_url or await _discover(server), subject)
+                return await self._ask(server.token_url or await self._discover(), subject)
         except TimeoutError as error:
             host = origin_of(server.token_url or server.issuer or "")
             problem = f"{host} gave no token within {server.token_timeout:g} s; see whether it can be reached"
@@ -110,9 +113,9 @@ class TokenEndpoint:
         server = self._client
         try:
             async with asyncio.timeout(server.token_timeout):
-                url = server.token_url or await _discover(server)
+                url = server.token_url or await self._discover()
                 host = str(origin_of(url))
-                async with new_token_http(url, server) as http:
+                async with new_token_http(url, server, self._transport) as http:
                     with map_exceptions(host):
                         async with http.stream("GET", url):  # whatever it answers
                             return host
@@ -123,7 +126,7 @@ class TokenEndpoint:
     async def _ask(self, url: str, subject: str) -> FetchedToken:
         host = str(origin_of(url))
         request = await offload(_new_request, self._client, url, self._clock.wall(), subject)
-        async with new_token_http(url, self._client) as http:
+        async with new_token_http(url, self._client, self._transport) as http:
             posting = http.stream("POST", url, content=request.body, headers=request.headers)
             with map_exceptions(host):
                 async with posting as response:
@@ -134,6 +137,18 @@ class TokenEndpoint:
         clock_error = self._skew(response) if request.is_signed else ""
         error = text_of(value.get("error"))
         raise _refusal(response.status_code, error, url, clock_error, description, self._client)
+
+    async def _discover(self) -> str:
+        """The token endpoint in the issuer's metadata. Raises TokenUnavailable or TokenRefused."""
+        server = self._client
+        metadata, url = await read_metadata(server, self._transport)
+        endpoint = endpoint_in(metadata, "token_endpoint", server)
+        if not endpoint:
+            raise TokenRefused(
+                f"the metadata at {url} names no https address of a token endpoint; set"
+                f" {server.variables}TOKEN_URL"
+            )
+        return endpoint
 
     def _skew(self, response: Response) -> str:
         """How far this machine's clock differs from the server's, if by more than a minute; else ""."""
@@ -214,18 +229,6 @@ def life_of(expires_in: Any) -> float:
         return _UNSAID_LIFE
     is_number = not isinstance(expires_in, bool) and math.isfinite(seconds) and seconds > 0
     return min(seconds, _LONGEST_LIFE) if is_number else _UNSAID_LIFE
-
-
-async def _discover(server: TokenServerSettings) -> str:
-    """The token endpoint in the issuer's metadata. Raises TokenUnavailable or TokenRefused."""
-    metadata, url = await read_metadata(server)
-    endpoint = endpoint_in(metadata, "token_endpoint", server)
-    if not endpoint:
-        raise TokenRefused(
-            f"the metadata at {url} names no https address of a token endpoint; set"
-            f" {server.variables}TOKEN_URL"
-        )
-    return endpoint
 
 
 async def read_metadata(
