@@ -65,12 +65,15 @@ class Notices:
         secrets: tuple[str, ...],
         who_listens: WhoListens,
         look: Look | None = None,
+        *,
+        is_personal: bool = False,
     ) -> Writer:
         """Writes the answer of a turn whose thread this process has, as long as its lease is sure. `shown`:
         what another process wrote of it. `secrets` must never be shown. `who_listens`: who can go on in the
-        thread without a mention. `look`: the agent's, if it has one of its own.
+        thread without a mention. `look`: the agent's, if it has one of its own. `is_personal`: the agent
+        acts with the asker's rights.
         """
-        calls = self._calls(question, look=look)
+        calls = self._calls(question, look=look, is_personal=is_personal)
         api = self._api.for_turn(
             question.key, question.thread.ts, is_sure=lambda: self._store.is_sure, look=look
         )
@@ -83,7 +86,9 @@ class Notices:
         api = self._api.for_turn(turn or question.key, question.thread.ts, priority)
         return Writer(self._calls(question, turn), api, self._clock)
 
-    def _calls(self, question: Question, turn: str = "", look: Look | None = None) -> TurnCalls:
+    def _calls(
+        self, question: Question, turn: str = "", look: Look | None = None, *, is_personal: bool = False
+    ) -> TurnCalls:
         channel = question.thread.channel
         # a stream grows for its asker only (facts: Slack 1)
         policy = self._policies.of(channel)
@@ -99,7 +104,7 @@ class Notices:
                 self._api.transport.refused_parts,
                 policy.approvers,
                 can_stream,
-                can_share=policy.share and not is_direct(channel),
+                can_share=policy.share and not is_direct(channel) and not is_personal,
                 suggestions=policy.suggestions,
             ),
         )

@@ -193,6 +193,7 @@ class TurnRun:
             (*turn_parts.secrets, *turn_parts.agents.secrets),
             who_listens,
             look_of(turn_parts.agents, turn.agent),
+            is_personal=self._agent is not None and self._agent.settings.is_personal,
         )
         self._handle = TurnHandle()
         self._journal: TurnJournal | None = None

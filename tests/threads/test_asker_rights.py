@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from slack_bot.http_client import AsyncBaseTransport, Request, Response
+from slack_bot.settings.identity import IdentitySettings
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
-from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.text.reaction_words import RIGHTS_WANT_A_MENTION
 from tests.features.reactions.test_feature import HEARS, react
-from tests.people_keys import identity_overrides
+from tests.people_keys import ISSUER, Checker, identity_overrides, public_of
 
 ELSEWHERE = (
     "default shows what only you may see, so I do not ask it here, where others read along. Ask it in a"
@@ -126,3 +128,49 @@ async def test_a_directory_that_does_not_answer_is_said_and_can_be_asked_again(t
         await refused(
             bot, "This agent must know who asks, and Slack did not say who you are. So I did not ask it."
         )
+
+
+@on_virtual_time
+async def test_another_person_s_press_asks_nothing_again_with_the_asker_s_token(tmp_path: Path) -> None:
+    settings = signed(tmp_path)
+    async with run_bot(failure("no"), answer("R."), **settings) as bot:
+        root = await bot.ask("who am I?", user="U1")
+        await bot.idle()
+        failed = bot.thread(root)[-1].ts
+        for user in ("U2", "U1"):
+            bot.workspace.press(user, CHANNEL, failed, "retry", now=bot.now)
+            await bot.deliver()
+            await bot.idle()
+            assert len(bot.agent.questions) == (1 if user == "U2" else 2)
+        identity = IdentitySettings(issuer=ISSUER, keys=settings["identity.keys"])
+        checker = Checker(public_of(identity), "http://agent.invalid/")
+        tokens = [each.headers["authorization"].removeprefix("Bearer ") for each in bot.agent.questions]
+        assert [checker.claims_of(token, bot.now)["sub"] for token in tokens] == ["slack:T1:U1"] * 2
+
+
+class Exchanging(AsyncBaseTransport):
+    """Gives a token for whatever comes to its token endpoint."""
+
+    def __init__(self, inner: AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: Request) -> Response:
+        if request.url.path == "/token":
+            return Response(200, json={"access_token": "the-token", "expires_in": 3600}, request=request)
+        return await self._inner.handle_async_request(request)
+
+
+@on_virtual_time
+async def test_an_answer_with_the_asker_s_rights_has_no_button_that_sends_it_to_its_channel(
+    tmp_path: Path,
+) -> None:
+    more = {"channel.personal": True, "channel.share": True, "through": Exchanging}
+    async with run_bot(answer("R."), **exchanges(tmp_path, **more)) as bot:
+        root = await bot.ask("what is in my mail?")
+        await bot.idle()
+        assert bot.read(root) == ["R."]
+        assert "'share'" not in str(bot.thread(root)[-1].blocks)
+    async with run_bot(answer("R."), **signed(tmp_path, **{"channel.share": True})) as bot:
+        root = await bot.ask("who am I?")
+        await bot.idle()
+        assert "'share'" in str(bot.thread(root)[-1].blocks)
