@@ -57,7 +57,7 @@ from .observe.health import ENDING, STORE_FAILED, STORE_FAILOVER, Health, Health
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .settings.channels import ChannelPolicies
-from .settings.config_file import read_agents
+from .settings.config_file import problems_of, read_agents
 from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings, StoreSettings
 from .slack.api import SlackApi, new_web_client
@@ -458,11 +458,16 @@ def read_config_again(app: App) -> None:
     """What a bad file says does not count. Running turns keep what they began with."""
     file = app.settings.slack.config
     try:
+        if file is not None and (problems := problems_of(app.settings, again=True)):
+            raise SettingsError("\n".join(problems))
         table = read_agents(app.settings)
         app.policies.reload()
+        for work in app.features.values():
+            if work.reload is not None:
+                work.reload()
     except SettingsError as error:
-        problems = str(error).replace("\n", "; ")
-        log.error("%s was not read again, what it said before still counts: %s", file, problems)
+        why = str(error).replace("\n", "; ")
+        log.error("%s was not read again, what it said before still counts: %s", file, why)
     else:
         log.info("read again: %s", file or f"nothing, {CONFIG} is not set")
         if table != app.agents.settings:

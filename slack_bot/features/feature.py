@@ -110,6 +110,7 @@ class FeatureWork:
     - `register`: adds its listeners to Bolt, before those that match everything.
     - `run`: runs while Slack is connected, and is cancelled at the end. `receiver` works as long.
     - `observe`: gets every fact.
+    - `reload`: takes what the file says now, after all of it was found right. Raises SettingsError.
     - `close`: called when no turn runs any more, before the store is closed.
     """
 
@@ -119,6 +120,7 @@ class FeatureWork:
     observe: Observer | None = None
     close: Callable[[], Awaitable[None]] | None = None
     receiver: RequestReceiver | None = None
+    reload: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

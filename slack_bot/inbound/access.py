@@ -36,10 +36,18 @@ _MOST = 10_000  # threads, questions and people; beyond it the oldest is dropped
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a question is not taken: `reason` is for the log, `words` are for the asker."""
+    """Why a question is not taken: `reason` is for the log, `words` are for the asker. `wait`: seconds until
+    one is taken again, if that is only a matter of time.
+    """
 
     reason: str
     words: str
+    wait: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """For a program, and for who runs the bot."""
+        return f"{self.reason[:1].upper()}{self.reason[1:]}."
 
 
 _EXTERNAL = Refusal(
@@ -190,15 +198,36 @@ class HourlyQuestions:
 
         `key`: the question's key. Raises StoreError.
         """
-        for limit in self._others:
-            if (refusal := await limit.refusal(user, channel)) is not None:
-                return refusal
+        if (refusal := await self._of_others(user, channel)) is not None:
+            return refusal
         settings = self._settings
         limits = {
             user: (settings.hourly_bot if is_bot else settings.hourly_person, HOURLY_PERSON),
             channel: (settings.hourly_channel, HOURLY_CHANNEL),
             "": (settings.hourly_total, HOURLY_TOTAL),
         }
+        return await self._over(limits, key)
+
+    async def refusal_of_program(self, program: str, channel: str, key: str) -> Refusal | None:
+        """Why one more question of a program is not taken; otherwise as `refusal`. How many it may ask in an
+        hour is not asked here. `channel`: "" if it is not known.
+        """
+        if (refusal := await self._of_others(program, channel)) is not None:
+            return refusal
+        settings = self._settings
+        limits = {"": (settings.hourly_total, HOURLY_TOTAL)}
+        if channel:
+            limits[channel] = settings.hourly_channel, HOURLY_CHANNEL
+        return await self._over(limits, key)
+
+    async def _of_others(self, asker: str, channel: str) -> Refusal | None:
+        for limit in self._others:
+            if (refusal := await limit.refusal(asker, channel)) is not None:
+                return refusal
+        return None
+
+    async def _over(self, limits: Mapping[str, tuple[int, str]], key: str) -> Refusal | None:
+        """Count a question, unless a limit is reached. `limits`: by subject, with the words for who asked."""
         limits = {subject: each for subject, each in limits.items() if each[0]}
         if not limits:
             return None
@@ -209,7 +238,7 @@ class HourlyQuestions:
         most, who = limits[subject]
         what = (HOURLY_QUESTIONS if most > 1 else HOURLY_QUESTION).format(who, most)
         words = HOURLY_LIMIT.format(what, _minutes(waits[subject]))
-        return Refusal(f"there are too many: {what}", words)
+        return Refusal(f"there are too many: {what}", words, waits[subject])
 
 
 class LocalHour:
@@ -242,7 +271,7 @@ class LocalHour:
     async def _restore(self) -> None:
         for turn in await self._store.accepted_since(self._clock.wall() - _HOUR):
             question = turn.question
-            for subject in (question.user, question.thread.channel, ""):
+            for subject in (question.counted_for, question.thread.channel, ""):
                 self._count(subject, question.key, turn.accepted_at)
         self._is_restored = True
 

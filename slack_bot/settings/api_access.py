@@ -133,9 +133,16 @@ class ApiTable:
 
 
 def api_table(
-    settings: Settings, file: Mapping[str, Any], agents: AgentTable, problems: list[str]
+    settings: Settings,
+    file: Mapping[str, Any],
+    agents: AgentTable,
+    problems: list[str],
+    *,
+    again: bool = False,
 ) -> ApiTable:
-    """The keys and webhooks of the parsed file. Adds one line for each mistake to `problems`."""
+    """The keys and webhooks of the parsed file. Adds one line for each mistake to `problems`. `again`: a
+    running process reads it, whose variables may have secrets of webhooks that are gone.
+    """
     keys = dict(named_entries(KEYS, KeyEntry, file.get(KEYS, {}), problems))
     for name, key in keys.items():
         for agent in key.agents:
@@ -152,7 +159,7 @@ def api_table(
             problems.append(f"{HOOKS}.{name} has no secret: set {variable} in the environment")
         hooks[name] = hook.model_copy(update={"secret": secret})
     known = {secret_variable(name) for name in (tables if isinstance(tables, dict) else ())}
-    for variable in settings.hook_variables.keys() - known:
+    for variable in () if again else settings.hook_variables.keys() - known:
         guess = nearest(variable, known)
         end = f"did you mean {guess}?" if guess else f"the file's webhooks: {', '.join(hooks) or 'none'}"
         problems.append(f"{variable} is not a setting; {end}")

@@ -61,20 +61,23 @@ def read_schedules(settings: Settings) -> Mapping[str, schedules.ScheduleEntry]:
     return entries
 
 
-def read_api(settings: Settings) -> api_access.ApiTable:
-    """All keys and webhooks of the HTTP API. Raises SettingsError as `read_config`."""
+def read_api(settings: Settings, *, again: bool = False) -> api_access.ApiTable:
+    """All keys and webhooks of the HTTP API. Raises SettingsError as `read_config`.
+
+    `again`: a running process reads it, whose variables may have secrets of webhooks that are gone.
+    """
     file, problems = settings.slack.config, list[str]()
     whole = _read(file)
     agents, _ = agent_table(settings, whole)
-    table = api_access.api_table(settings, whole, agents, problems)
+    table = api_access.api_table(settings, whole, agents, problems, again=again)
     if problems:
         raise SettingsError("\n".join(f"{file}: {each}" if file else each for each in problems))
     return table
 
 
-def problems_of(settings: Settings) -> list[str]:
+def problems_of(settings: Settings, *, again: bool = False) -> list[str]:
     """One line for each thing that is wrong in the file, of all its tables. Raises SettingsError if it cannot
-    be read.
+    be read. `again`: as of `read_api`.
     """
     file = settings.slack.config
     whole, found = _parsed(file), list[str]()
@@ -83,7 +86,7 @@ def problems_of(settings: Settings) -> list[str]:
     found += [*of_agents, *_unknown_agents(whole, table)]
     if schedules.TABLE in whole:
         schedules.schedules_in(whole, table, found)
-    api_access.api_table(settings, whole, table, found)
+    api_access.api_table(settings, whole, table, found, again=again)
     return [f"{file}: {each}" for each in dict.fromkeys(found)]
 
 

@@ -25,6 +25,17 @@ def _person(value: str | None) -> str | None:
     return value
 
 
+def _anywhere(value: str | None) -> str | None:
+    if value is not None and not (_CHANNEL.fullmatch(value) or _PERSON.fullmatch(value)):
+        raise ValueError("should be the id of a channel (C0123456) or of a person (U0123456)")
+    return value
+
+
+def is_person(place: str) -> bool:
+    """Whether the id is a person's, and not a channel's."""
+    return _PERSON.fullmatch(place) is not None
+
+
 def _line(value: str) -> str:
     if len(value.splitlines()) > 1:
         raise ValueError("should be one line")
@@ -33,4 +44,5 @@ def _line(value: str) -> str:
 
 Channel = Annotated[str | None, AfterValidator(_channel)]
 Person = Annotated[str | None, AfterValidator(_person)]
+ChannelOrPerson = Annotated[str | None, AfterValidator(_anywhere)]
 Headline = Annotated[str, Field(max_length=_MOST_HEADLINE), AfterValidator(_line)]

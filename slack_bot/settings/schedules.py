@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from .agents import AgentTable
 from .cron import CronRule, zone_of
 from .names import nearest
-from .places import Channel, Headline, Person
+from .places import Channel, ChannelOrPerson, Headline, Person
 from .section import SettingsSection
 from .tables import named_entries
 
@@ -59,6 +59,10 @@ class ScheduleEntry(SettingsSection):
     """What happens to a run that is due while the one before still runs."""
     missed: Literal["once", "drop"] = "once"
     """What happens to runs that were due while no bot ran: the last of them is made up for, or none is."""
+
+    on_failure: ChannelOrPerson = None
+    """Id of a channel or a person that is told when it fails, and when it works again. Unset: nobody is, a
+    failed answer says so in its thread."""
 
     @model_validator(mode="after")
     def _has_place(self) -> Self:

@@ -18,7 +18,7 @@ from ..text.words import ANOTHER_AGENT_LABEL, ANSWER_OF, STOPPED
 from ..turn.buttons import TurnButton
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
-from ..turn.record import Outcome, is_direct
+from ..turn.record import WRONG, Outcome, is_direct
 from ..turn.thread_state import ListensTo
 from . import blocks, forms
 from .answer_state import refused
@@ -87,7 +87,7 @@ class AnswerEnding:
             return
         if self.is_finished:
             return
-        if ending.outcome is Outcome.SILENT:
+        if ending.outcome is Outcome.SILENT or self._is_told_elsewhere(ending):
             self.is_finished = True
             yield from self._clean_up(ending)
             return
@@ -109,6 +109,11 @@ class AnswerEnding:
                 yield from self.send_link(ending.form)
         finally:
             yield from self._clean_up(ending)
+
+    def _is_told_elsewhere(self, ending: Ending) -> bool:
+        """It failed before there was anything to show, and its thread need not begin for that."""
+        is_hidden = self._calls.lacks_thread and self._calls.question.hides_failure
+        return is_hidden and ending.outcome in WRONG and not self._delivery.state.ledger.text.strip()
 
     def _with_extras(self, ending: Ending) -> Ending:
         if ending.outcome in _NOT_WHOLE:

@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 from .record import MESSAGE_TS, Question, QuestionOrigin, ThreadKey
 
 _LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
+FAILED = "failed"
+"""The state of a message that is not, or whose question got no answer."""
 _SLACK_HOSTS = (".slack.com", ".slack-gov.com")
 
 
@@ -21,7 +23,8 @@ class OutboundMessage:
     thread; "": the channel's. `context_id`: of the conversation with it that goes on there. Not
     `is_addressed`: the agent may have nothing to say, and then nothing is posted. `series`: all messages of
     one series go into one thread. `quoted`: what the question is about, which goes to the agent as quoted
-    data, said by `quoted_by`. `is_broadcast`: a text in a thread is shown in the channel, too.
+    data, said by `quoted_by`. `is_broadcast`: a text in a thread is shown in the channel, too. `program`: as
+    of `Question`. `tells_failure`: a failure is told elsewhere, so that nothing is posted here for it alone.
     """
 
     text: str
@@ -38,6 +41,8 @@ class OutboundMessage:
     quoted: str = ""
     quoted_by: str = ""
     is_broadcast: bool = False
+    program: str = ""
+    tells_failure: bool = False
 
     @property
     def may_be_silent(self) -> bool:
@@ -71,7 +76,7 @@ class OutboundRecord:
         if self.ended_at is None:
             return "waiting"
         if self.error is not None:
-            return "failed"
+            return FAILED
         return "silent" if self.message.may_be_silent and not self.posted else "sent"
 
     def question(self, team: str, channel: str, thread_ts: str, ts: str, headline: str = "") -> Question:
@@ -87,6 +92,8 @@ class OutboundRecord:
             origin=message.origin,
             is_addressed=message.is_addressed,
             headline=headline,
+            hides_failure=message.tells_failure,
+            program=message.program,
         )
 
     @property

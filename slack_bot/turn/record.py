@@ -98,7 +98,10 @@ class Question:
     `ts`.
 
     `headline`: its thread does not exist yet, `thread.ts` is in its place. It begins with this line as
-    soon as there is something to show; `root` is the `ts` of that line then.
+    soon as there is something to show; `root` is the `ts` of that line then. With `hides_failure` a failure
+    is nothing to show: it is told elsewhere.
+
+    `program`: what asks in place of a person, such as `key:ci`, `hook:alerts` or `schedule:week`.
     """
 
     thread: ThreadKey
@@ -125,6 +128,13 @@ class Question:
     variant: str = ""
     headline: str = ""
     root: str = ""
+    hides_failure: bool = False
+    program: str = ""
+
+    @property
+    def counted_for(self) -> str:
+        """Whose limits it counts for: a program's, or a person's; "" without either."""
+        return self.program or self.user
 
     @property
     def shown_in(self) -> str:

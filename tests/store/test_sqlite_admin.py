@@ -81,6 +81,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("registrations", 0),
         Count("day_usage", 0),
         Count("schedules", 0),
+        Count("schedule_runs", 0),
         Count("agent_acts", 0),
         Count("shared_answers", 0),
         Count("conversations", 1, 30.0, 30.0),

@@ -62,6 +62,8 @@ TALK_TO_OTHERS = {
     "testing": "to developers",
     "text/secrets.py": "to nobody: they are patterns, and what these find",
     "text/act_words.py": "to readers: it is a part of the catalogue",
+    "text/failure_words.py": "to readers: it is a part of the catalogue",
+    "text/schedule_words.py": "to readers: it is a part of the catalogue",
     "text/home_words.py": "to readers: it is a part of the catalogue",
     "text/reaction_words.py": "to readers: it is a part of the catalogue",
     "text/share_words.py": "to readers: it is a part of the catalogue",

@@ -24,7 +24,7 @@ class Problem(Enum):
     CONFLICT = 409, "The Idempotency-Key was used before, with another body."
     TOO_LARGE = 413, "The body is too large."
     MEDIA_TYPE = 415, "The body is not application/json."
-    TOO_MANY = 429, "There are too many messages in this hour. `Retry-After` has the seconds to wait."
+    TOO_MANY = 429, "A limit of the hour or the day is reached. `Retry-After` has the seconds to wait."
     UNAVAILABLE = 503, "The bot cannot keep the message now. `Retry-After` has the seconds to wait."
 
     def __init__(self, status: int, meaning: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...clock import Clock
 from ...inbound.access import HourlyQuestions
 from ...store.contracts import Store
 from ...store.outbound import accept_outbound, outbound
-from ...turn.outbound import OutboundMessage, OutboundRecord
+from ...turn.failure import why_failed
+from ...turn.outbound import FAILED, OutboundMessage, OutboundRecord
 from ...turn.progress import Stage
 from .answers import Problem, RequestRefused
 
@@ -17,10 +19,12 @@ Sender = tuple[str, str]
 
 
 class Outbox:
-    """The messages of requests. All methods raise StoreError."""
+    """The messages of requests. All methods raise StoreError. `secrets` must never be shown."""
 
-    def __init__(self, store: Store, hourly: HourlyQuestions, clock: Clock) -> None:
-        self._store, self._hourly = store, hourly
+    def __init__(
+        self, store: Store, hourly: HourlyQuestions, clock: Clock, secrets: tuple[str, ...] = ()
+    ) -> None:
+        self._store, self._hourly, self._secrets = store, hourly, secrets
         self._clock = clock
 
     async def put(
@@ -31,6 +35,7 @@ class Outbox:
         "": what is sent later with the same id says nothing new. Raises RequestRefused.
         """
         key = _key_of(sender, message_id)
+        message = replace(message, program=f"{sender[0]}:{sender[1]}")
         known = await outbound(self._store, key)
         if known is None:
             kind, name = sender
@@ -38,6 +43,8 @@ class Outbox:
             if wait:
                 words = f"There were {rate} messages in this hour, which is the rate of [{kind}s.{name}]."
                 raise RequestRefused(Problem.TOO_MANY, words, wait)
+            if message.is_question:
+                await self._check_limits(message, key)
         elif fingerprint and known.fingerprint != fingerprint:
             raise _conflict()
         new = OutboundRecord(key, message, self._clock.wall(), fingerprint=fingerprint)
@@ -45,6 +52,12 @@ class Outbox:
         if fingerprint and record.fingerprint != fingerprint:
             raise _conflict()
         return record
+
+    async def _check_limits(self, message: OutboundMessage, key: str) -> None:
+        """Raises RequestRefused where the limits of the channel, of all or of the day are reached."""
+        refusal = await self._hourly.refusal_of_program(message.program, message.channel, key)
+        if refusal is not None:
+            raise RequestRefused(Problem.TOO_MANY, refusal.sentence, refusal.wait)
 
     async def find(self, sender: Sender, message_id: str) -> OutboundRecord | None:
         """The message with this id; None if it has none, or is forgotten."""
@@ -64,6 +77,8 @@ class Outbox:
             turn = None if record.turn is None else await self._store.turn(record.turn)
             is_over = turn is not None and turn.stage is Stage.ENDED
             about["answer"] = str(turn.outcome) if turn is not None and is_over else "running"
+            if reason := why_failed(turn, self._secrets):
+                about |= {"state": FAILED, "error": reason}
         return about
 
 

@@ -18,7 +18,7 @@ from aiohttp import web
 from ...errors import BotError, StoreError
 from ...inbound.http_server import Handler, keep_open, read_body
 from ...settings.api import ApiSettings
-from ...settings.api_access import ApiTable, HookEntry
+from ...settings.api_access import ApiTable, HookEntry, KeyEntry
 from ...turn.json_values import has_halves, read_json
 from ..feature import PortReceiver
 from .answers import Problem, RequestRefused, Taken, answered, refused
@@ -52,6 +52,10 @@ class ApiReceiver(PortReceiver):
         super().__init__(_ADDRESS, settings.host, settings.port)
         self._settings, self._access = settings, access
         self._outbox, self._team = outbox, team
+
+    def use(self, access: ApiTable) -> None:
+        """These are the keys and webhooks from now on."""
+        self._access = access
 
     @property
     def routes(self) -> Mapping[str, Handler]:
@@ -95,7 +99,7 @@ class ApiReceiver(PortReceiver):
     # -- messages
 
     async def _post(self, request: web.BaseRequest) -> Taken:
-        name = self._key_of(request)
+        name, key = self._key_of(request)
         once = request.headers.getall(_ONCE, [])
         if len(once) != 1 or not 0 < len(once[0]) <= _MOST_ONCE or not once[0].isprintable():
             words = f"Give each message its own {_ONCE}, a header of at most {_MOST_ONCE} characters."
@@ -105,7 +109,6 @@ class ApiReceiver(PortReceiver):
         if wanted.team is not None and wanted.team != await self._team():
             words = f"The bot is not in the workspace {wanted.team}: leave team out."
             raise RequestRefused(Problem.FORBIDDEN, words)
-        key = self._access.keys[name]
         message = message_in(wanted, name, key)
         same = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         message_id = _id_of(name, once[0])
@@ -113,7 +116,7 @@ class ApiReceiver(PortReceiver):
         return Taken(202, self._outbox.shown(record))
 
     async def _look(self, request: web.BaseRequest) -> Taken:
-        name = self._key_of(request)
+        name, _ = self._key_of(request)
         found = await self._outbox.find(("key", name), request.path.removeprefix(f"{MESSAGES}/"))
         if found is None:
             raise RequestRefused(
@@ -121,14 +124,14 @@ class ApiReceiver(PortReceiver):
             )
         return Taken(200, await self._outbox.state(found))
 
-    def _key_of(self, request: web.BaseRequest) -> str:
-        """The name of the key that the request has. Raises RequestRefused."""
+    def _key_of(self, request: web.BaseRequest) -> tuple[str, KeyEntry]:
+        """The key that the request has, and its name. Raises RequestRefused."""
         token = bearer_in(request.headers.getall("Authorization", []))
         name = name_of_key(token, self._access.keys) if token else None
         if name is None:
             words = "Send a key of the bot in the header Authorization: Bearer sbk_..."
             raise RequestRefused(Problem.UNAUTHORIZED, words)
-        return name
+        return name, self._access.keys[name]
 
     # -- webhooks
 

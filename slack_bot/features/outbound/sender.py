@@ -19,6 +19,7 @@ from slack_bolt.authorization import AuthorizeResult
 
 from ...clock import Clock
 from ...errors import ADD_SCOPE, BotError, SlackError, StoreError
+from ...inbound.access import HourlyQuestions
 from ...inbound.authorizer import Authorize
 from ...settings.load import Settings
 from ...slack import blocks
@@ -45,7 +46,7 @@ from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.people import PersonKind
 from ...turn.progress import Stage
 from ...turn.quotes import ThreadMessage
-from ...turn.record import Question, ThreadKey
+from ...turn.record import Question, QuestionOrigin, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
 
 _log = logging.getLogger(__name__)
@@ -69,8 +70,14 @@ _REMEDIES = {
 }
 
 
+class OverLimit(BotError):
+    """A limit of questions is reached."""
+
+
 class OutboundSender:
-    """Delivers the messages in the store. `authorize` returns the bot's identity."""
+    """Delivers the messages in the store. `authorize` returns the bot's identity. `hourly`: limits of
+    questions; None: there are none.
+    """
 
     def __init__(
         self,
@@ -79,7 +86,9 @@ class OutboundSender:
         authorize: Authorize,
         settings: Settings,
         clock: Clock,
+        hourly: HourlyQuestions | None = None,
     ) -> None:
+        self._hourly = hourly
         self._store, self._threads, self._authorize = store, threads, authorize
         self._settings, self._clock = settings, clock
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -101,7 +110,7 @@ class OutboundSender:
         me = await self._authorize()
         try:
             result = await self._deliver(record, me)
-        except SlackError as error:
+        except (SlackError, OverLimit) as error:
             stored = await outbound(self._store, record.key) or record
             result = replace(stored, error=str(error))
             _log.error("a message of the operator was not delivered: %s", error, extra={"turn": record.key})
@@ -142,6 +151,7 @@ class OutboundSender:
     async def _deliver(self, record: OutboundRecord, me: AuthorizeResult) -> OutboundRecord:
         team, is_again = me.team_id or "", record.is_begun
         if not is_again:
+            await self._check_limits(record)
             record = await self._begin(record)
         channel = record.message.channel or await self._open(record, team)
         if record.message.may_be_silent:
@@ -164,6 +174,15 @@ class OutboundSender:
             await self._choose(message, question.thread)
         # without the workspace's address the place
         return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
+
+    async def _check_limits(self, record: OutboundRecord) -> None:
+        """A request was asked about when it came; a schedule comes here first. Raises OverLimit."""
+        message = record.message
+        if self._hourly is None or message.origin is not QuestionOrigin.SCHEDULE or not message.is_question:
+            return
+        refusal = await self._hourly.refusal_of_program(message.program, message.channel, record.key)
+        if refusal is not None:
+            raise OverLimit(refusal.sentence)
 
     async def _begin(self, record: OutboundRecord) -> OutboundRecord:
         """Nothing of it is in Slack yet. From now on its thread is certain."""
@@ -288,6 +307,7 @@ def start(bot: BotParts) -> FeatureWork:
         authorize=bot.authorize,
         settings=common.settings,
         clock=common.clock,
+        hourly=bot.hourly,
     )
     return FeatureWork(run=sender.run)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -16,7 +17,8 @@ from ...slack.people import People
 from ...turn.buttons import TurnButton
 from ..feature import BotParts, Feature, FeatureWork, HomeWriter, SettingsCheck
 from .check import check
-from .records import SCHEDULES, ScheduleStatus
+from .failures import RunWatch
+from .records import RUNS, SCHEDULES, ScheduleStatus
 from .timer import ScheduleTimer
 from .view import schedules_section
 
@@ -77,15 +79,24 @@ class SchedulesOnHome:
 
 
 def start(bot: BotParts) -> FeatureWork:
-    """Run the schedules and show them, if there are any. Raises SettingsError."""
+    """Run the schedules and show them, if there is a file that may have some. Raises SettingsError."""
     common = bot.common
-    schedules = read_schedules(common.settings)
-    if not schedules:
+    if common.settings.slack.config is None:
         return FeatureWork()
-    timer = ScheduleTimer(schedules, common.store, common.clock)
+    timer = ScheduleTimer(read_schedules(common.settings), common.store, common.clock)
+    watch = RunWatch(common.store, common.clock, common.secrets, timer.tells_failures)
+
+    async def run() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(timer.run())
+            group.create_task(watch.run())
+
+    def reload() -> None:
+        timer.use(read_schedules(common.settings))
+
     on_home = SchedulesOnHome(timer, bot.operators, common.people, bot.home_writers)
     bot.home_sections.append(on_home.section)
-    return FeatureWork(tuple(on_home.buttons()), run=timer.run)
+    return FeatureWork(tuple(on_home.buttons()), run=run, reload=reload)
 
 
-FEATURE = Feature("schedules", start, check=SettingsCheck(check, ()), collections=(SCHEDULES,))
+FEATURE = Feature("schedules", start, check=SettingsCheck(check, ()), collections=(SCHEDULES, RUNS))

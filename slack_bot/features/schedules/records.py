@@ -12,6 +12,8 @@ from ...turn.record import QuestionOrigin
 
 ON_TIME = 60.0
 """Seconds after which a run was missed."""
+TELL_AGAIN = 86_400.0
+"""Seconds after which it is told again that a schedule fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +21,41 @@ class ScheduleState:
     """How far a schedule has come. Times are seconds since 1970.
 
     `rule`: its times and zone as they were then. `since`: all runs up to then were begun or left out.
-    `last`: the key of the last run that was begun. `paused_by`: who stopped it; "" if it runs.
+    `last`: the key of the last run that was begun. `paused_by`: who stopped it; "" if it runs. `told`: the
+    key of the failed run that was told last, "" if a later one worked, and `told_at` when that run was due.
+    `works`: the key of the run after which it was told that it works again.
     """
 
     rule: str
     since: float
     last: str = ""
     paused_by: str = ""
+    told: str = ""
+    told_at: float = 0.0
+    works: str = ""
 
+
+@dataclass(frozen=True, slots=True)
+class WatchedRun:
+    """A run of a schedule whose failure is told: at `place`, the id of a channel or a person. `key`: of its
+    message. `due`: when it is looked at again; None: it is over.
+    """
+
+    key: str
+    name: str
+    place: str
+    at: float
+    due: float | None = None
+
+
+RUNS = Collection(
+    "schedule_runs",
+    WatchedRun,
+    age=lambda ages: ages.turns,
+    since=lambda record: record.at,
+    due=lambda record: record.due,
+)
+"""By the key of the run's message."""
 
 SCHEDULES = Collection("schedules", ScheduleState)
 """By the name of the schedule. One that is stopped stays so."""
@@ -54,6 +83,8 @@ def message_of(name: str, schedule: ScheduleEntry) -> OutboundMessage:
         agent=schedule.agent or "",
         is_addressed=not schedule.skip_if_silent,
         series=f"sched:{name}" if schedule.thread == "one" else "",
+        program=f"schedule:{name}",
+        tells_failure=schedule.on_failure is not None,
     )
 
 
@@ -109,6 +140,22 @@ def passed(state: ScheduleState | None, at: float, begun: str = "") -> ScheduleS
     if state is None or at <= state.since:
         return None
     return replace(state, since=at, last=begun or state.last)
+
+
+def failed(state: ScheduleState | None, run: WatchedRun) -> ScheduleState | None:
+    """The run failed. Of failures in a row the first is told, and one in a day."""
+    if state is None or state.told == run.key:
+        return None
+    if state.told and run.at - state.told_at < TELL_AGAIN:
+        return None
+    return replace(state, told=run.key, told_at=run.at)
+
+
+def worked(state: ScheduleState | None, run: WatchedRun) -> ScheduleState | None:
+    """The run worked. That is told after a failure that was told."""
+    if state is None or not state.told or run.at <= state.told_at:
+        return None
+    return replace(state, told="", works=run.key)
 
 
 def paused(state: ScheduleState | None, by: str) -> ScheduleState | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 
 from ...clock import Clock
 from ...errors import BotError, StoreError
@@ -17,9 +18,11 @@ from ...store.outbound import accept_outbound, outbound
 from ...turn.outbound import OutboundRecord
 from ...turn.progress import Stage
 from .records import (
+    RUNS,
     SCHEDULES,
     ScheduleState,
     ScheduleStatus,
+    WatchedRun,
     due_run,
     message_of,
     passed,
@@ -43,28 +46,48 @@ class ScheduleTimer:
     def __init__(self, schedules: Mapping[str, ScheduleEntry], store: Store, clock: Clock) -> None:
         self._schedules, self._store = schedules, store
         self._clock = clock
+        self.tells_failures = asyncio.Event()
+        """Some schedule says where its failures are told."""
+        self._changed = asyncio.Event()
+        self._settled: dict[str, float] = {}  # by schedule: up to when this process knows of every run
+        self.use(schedules)
+
+    def use(self, schedules: Mapping[str, ScheduleEntry]) -> None:
+        """These are the schedules from now on. What runs is not touched."""
+        self._schedules = schedules
+        self._settled.clear()
+        if any(each.on_failure is not None for each in schedules.values()):
+            self.tells_failures.set()
+        self._changed.set()
 
     async def run(self) -> None:
         """Give runs to the store until it is cancelled."""
-        settled: dict[str, float] = {}  # by schedule: up to when this process knows of every run
         while True:
-            now = self._clock.wall()
-            for name, schedule in self._schedules.items():
-                is_due = name not in settled or schedule.rule.latest(settled[name], now) is not None
-                if is_due and await self._try(name):
-                    settled[name] = now
-            is_behind = any(
-                name not in settled or schedule.rule.latest(settled[name], now) is not None
-                for name, schedule in self._schedules.items()
-            )
-            soonest = min(schedule.rule.next_after(now) for schedule in self._schedules.values())
-            pause = _AGAIN if is_behind else _LONGEST_SLEEP
-            await asyncio.sleep(min(max(0.0, soonest - self._clock.wall()) + _SOON, pause))
+            self._changed.clear()
+            pause = await self._look_at_all() if self._schedules else None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._changed.wait()
 
-    async def _try(self, name: str) -> bool:
+    async def _look_at_all(self) -> float:
+        """Begin what is due. Returns the seconds until the next look."""
+        now, settled = self._clock.wall(), self._settled
+        for name, schedule in list(self._schedules.items()):
+            is_due = name not in settled or schedule.rule.latest(settled[name], now) is not None
+            if is_due and await self._try(name, schedule):
+                settled[name] = now
+        is_behind = any(
+            name not in settled or schedule.rule.latest(settled[name], now) is not None
+            for name, schedule in self._schedules.items()
+        )
+        soonest = min(schedule.rule.next_after(now) for schedule in self._schedules.values())
+        pause = _AGAIN if is_behind else _LONGEST_SLEEP
+        return min(max(0.0, soonest - self._clock.wall()) + _SOON, pause)
+
+    async def _try(self, name: str, schedule: ScheduleEntry) -> bool:
         """Look whether a schedule is due. False: the store does not say."""
         try:
-            await self._look(name, self._schedules[name])
+            await self._look(name, schedule)
         except StoreError as error:
             _log.log(error.log_level, "the schedule %s is looked at later: %s", name, error)
             return False
@@ -89,6 +112,9 @@ class ScheduleTimer:
         await self._store.change(SCHEDULES, (name,), lambda kept: passed(kept, run.at, begun), now)
 
     async def _begin(self, key: str, name: str, schedule: ScheduleEntry, now: float) -> None:
+        if schedule.on_failure is not None:
+            run = WatchedRun(key, name, schedule.on_failure, now, due=now)
+            await self._store.change(RUNS, (key,), lambda kept: kept or run, now)
         await accept_outbound(self._store, OutboundRecord(key, message_of(name, schedule), now))
         _log.info("the schedule %s runs", name, extra={"turn": key})
 

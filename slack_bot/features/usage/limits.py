@@ -95,7 +95,10 @@ class DayLimits:
         for limit in self._limits:
             if limit.part(used.get(limit.kind)) >= 1:
                 words = USED_UP.format(_WHO[limit.kind], self._amount(limit), _resets(now))
-                return Refusal(f"the limit of a day is reached: {limit.kind}, {self._amount(limit)}", words)
+                wait = (_day_end(now) - datetime.fromtimestamp(now, UTC)).total_seconds()
+                return Refusal(
+                    f"the limit of a day is reached: {limit.kind}, {self._amount(limit)}", words, wait
+                )
         return None
 
     async def _used(self, now: float, user: str, channel: str) -> _Used:
@@ -135,7 +138,7 @@ class DayLimits:
         now, thread = self._wall(), question.thread
         after, before = _Used(), _Used()
         try:
-            for kind, key in self._keys(now, question.user, thread.channel):
+            for kind, key in self._keys(now, question.counted_for, thread.channel):
                 revision = await self._store.change(
                     DAY_USAGE, key, lambda stored: (stored or DayUsage(now)).plus(usage), now
                 )
@@ -178,6 +181,10 @@ class DayLimits:
 
 def _resets(now: float) -> str:
     """When the day ends, for people: in their own time zone."""
-    day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    end = day + timedelta(days=1)
+    end = _day_end(now)
     return RESETS.format(int(end.timestamp()), f"{end:%Y-%m-%d %H:%M}")
+
+
+def _day_end(now: float) -> datetime:
+    day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return day + timedelta(days=1)

@@ -19,7 +19,9 @@ class UserKind(StrEnum):
 
 
 class DayKey(NamedTuple):
-    """A day (as 2026-11-28, UTC), and who used something then; `name` "" for all together."""
+    """A day (as 2026-11-28, UTC), and who used something then; `name` "" for all together. A program, as
+    `key:ci`, is counted like a person.
+    """
 
     day: str
     kind: str
@@ -39,7 +41,8 @@ class DayUsage:
 
 
 def _people(key: Key, _record: DayUsage) -> list[KeptPerson]:
-    return [KeptPerson(key[2], "")] if key[1] == UserKind.PERSON else []
+    is_program = ":" in key[2]
+    return [KeptPerson(key[2], "")] if key[1] == UserKind.PERSON and not is_program else []
 
 
 DAY_USAGE = Collection(

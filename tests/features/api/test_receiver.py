@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from slack_bot.app import read_config_again
 from slack_bot.errors import StoreAway
+from slack_bot.features.api.keys import hash_of
 from slack_bot.features.api.openapi import OPERATIONS, description
 from slack_bot.store.collection import Change, Collection, Key, R, Revision
 from slack_bot.testing.harness import CHANNEL
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.turn.quotes import KIND
-from tests.features.api.place import KEY, POOR_KEY, SECRET, Answer, Place, place
+from tests.features.api.place import FILE, KEY, POOR_KEY, SECRET, Answer, Place, place
+from tests.features.usage.test_limits import costs
 
 TEXT = {"channel": CHANNEL, "text": "Built."}
 ASK = {"channel": CHANNEL, "ask": "What broke?", "headline": "Nightly build"}
@@ -253,6 +256,79 @@ async def test_more_than_its_rate_is_to_wait_and_a_repetition_costs_nothing(tmp_
         assert 0 < int(found.headers["Retry-After"]) <= 3600
         assert "which is the rate of [keys.poor]" in found.sentence
         assert (await here.post(TEXT, once="3")).status == 202
+
+
+@pytest.mark.parametrize("name", ["hourly_channel", "hourly_total"])
+async def test_questions_of_programs_count_for_the_limits_of_an_hour(name: str, tmp_path: Path) -> None:
+    async with place(tmp_path, **{name: 2}) as here:
+        assert (await here.post(ASK, once="1")).status == 202
+        assert (await here.hook("github", OPENED, **{"X-GitHub-Delivery": "1"})).status == 202
+        assert (await here.post(ASK, once="1")).status == 202, "a repetition costs nothing"
+        refused = await here.post(ASK, once="2"), await here.hook("github", OPENED)
+        for found in refused:
+            assert (found.status, found.body["error"]) == (429, "too_many")
+            assert 0 < int(found.headers["Retry-After"]) <= 3600
+            assert found.sentence.startswith("There are too many: ")
+            assert found.sentence.endswith(" 2 questions within an hour.")
+        assert (await here.post(TEXT, once="3")).status == 202, "a text asks no agent"
+
+
+async def test_a_program_is_an_asker_of_its_own_for_the_limits_of_a_day(tmp_path: Path) -> None:
+    limits = {"usage.person_tokens": 100, "usage.channel_tokens": 150}
+    async with place(tmp_path, *[costs(60)] * 9, **limits) as here:
+        for once in ("1", "2"):
+            taken = await here.post({"user": "U1", "ask": "What broke?"}, once=once)
+            await here.until_ended(taken.body["id"])
+        found = await here.post({"user": "U1", "ask": "What broke?"}, once="3")
+        assert (found.status, found.body["error"]) == (429, "too_many")
+        assert found.sentence == "The limit of a day is reached: person, 100 tokens."
+        assert 0 < int(found.headers["Retry-After"]) <= 86_400
+        taken = await here.hook("github", OPENED, **{"X-GitHub-Delivery": "1"})
+        assert taken.status == 202, "another asker"
+        assert (await here.post(TEXT, once="4")).status == 202
+
+
+async def test_a_question_without_an_answer_has_failed_and_says_why(tmp_path: Path) -> None:
+    async with place(tmp_path, failure("no disk")) as here:
+        taken = await here.post(ASK)
+        state = await here.until_ended(taken.body["id"])
+        assert (state["state"], state["answer"], state["error"]) == (
+            "failed",
+            "failed",
+            "The agent failed (no disk).",
+        )
+        assert state["ts"] == here.roots()[0]
+
+
+# -- the file is read again
+
+
+async def test_keys_and_webhooks_of_the_file_count_without_a_restart(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with place(tmp_path) as here:
+        file = tmp_path / "slack_bot.toml"
+        new = FILE.replace(hash_of(POOR_KEY), hash_of("sbk_new"))
+        file.write_text(f"{new}rate = 0\n")
+        read_config_again(here.app)
+        assert "hooks.alerts.rate is 0" in caplog.text
+        assert (await here.post(TEXT, key="sbk_new")).status == 401, "a wrong file changes nothing"
+        assert (await here.post(TEXT, once="2")).status == 202
+        file.write_text(new.replace("opened", "closed").partition("[hooks.alerts]")[0])
+        read_config_again(here.app)
+        assert (await here.post(TEXT, key=POOR_KEY)).status == 401
+        assert (await here.post(TEXT, key="sbk_new")).status == 202
+        assert (await here.hook("github", OPENED)).body["state"] == "ignored"
+        assert (await here.hook("alerts", ALERT)).status == 404
+
+
+async def test_the_first_keys_need_a_restart_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with place(tmp_path, text="[channel]\n", secrets={}) as here:
+        (tmp_path / "slack_bot.toml").write_text(f'[keys.new]\nhash = "{hash_of("sbk_new")}"\n')
+        read_config_again(here.app)
+        assert "they count after a restart" in caplog.text
 
 
 async def test_where_the_store_is_away_it_is_to_be_sent_again(tmp_path: Path) -> None:

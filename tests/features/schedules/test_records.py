@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slack_bot.features.schedules.records import (
+    TELL_AGAIN,
     ScheduleState,
+    WatchedRun,
     due_run,
+    failed,
     message_of,
     passed,
     paused,
@@ -15,6 +20,7 @@ from slack_bot.features.schedules.records import (
     run_key,
     seen,
     statuses,
+    worked,
 )
 from slack_bot.settings.schedules import ScheduleEntry
 from slack_bot.turn.record import QuestionOrigin
@@ -81,3 +87,27 @@ def test_the_message_of_a_run() -> None:
     assert (message.origin, message.is_question) == (QuestionOrigin.SCHEDULE, True)
     assert (message.is_addressed, message.series) == (False, "sched:n")
     assert (message_of("n", HOURLY).is_addressed, message_of("n", HOURLY).series) == (True, "")
+
+
+# -- failures
+
+
+RUN = WatchedRun("k1", "n", "C8", 11 * HOUR)
+
+
+def test_of_failures_in_a_row_the_first_is_told_and_one_in_a_day() -> None:
+    first = failed(STATE, RUN)
+    assert first is not None and first.told == "k1"
+    assert failed(first, RUN) is None, "the same again"
+    assert failed(first, replace(RUN, key="k2", at=12 * HOUR)) is None
+    later = failed(first, replace(RUN, key="k3", at=RUN.at + TELL_AGAIN))
+    assert later is not None and later.told == "k3"
+
+
+def test_that_it_works_is_told_once_after_a_failure() -> None:
+    assert worked(STATE, RUN) is None
+    state = failed(STATE, RUN)
+    assert worked(state, replace(RUN, key="k0", at=10 * HOUR)) is None, "it began before"
+    works = worked(state, replace(RUN, key="k2", at=12 * HOUR))
+    assert works is not None and (works.told, works.works) == ("", "k2")
+    assert worked(works, replace(RUN, key="k3", at=13 * HOUR)) is None

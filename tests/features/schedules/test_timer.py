@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from slack_bot.app import read_config_again
 from slack_bot.errors import StoreAway
 from slack_bot.features.feature import FeatureWork
+from slack_bot.features.schedules.records import RUNS, SCHEDULES
 from slack_bot.features.schedules.timer import ScheduleTimer
 from slack_bot.settings.config_file import read_schedules
 from slack_bot.store.collection import Change, Collection, Key, R, Revision
@@ -355,6 +357,69 @@ async def test_several_processes_run_it_once(tmp_path: Path) -> None:
 
 
 @on_virtual_time
-async def test_without_schedules_there_is_no_work_and_no_row(tmp_path: Path) -> None:
-    async with clockwork(tmp_path, "[channel]\n") as bot:
+async def test_without_schedules_there_is_no_row_and_without_a_file_no_work(tmp_path: Path) -> None:
+    async with run_bot() as bot:
         assert bot.app.features["schedules"] == FeatureWork()
+    async with clockwork(tmp_path, "[channel]\n", store=(store := CountingStore())) as bot:
+        await pass_time(bot, DAY)
+        assert store.asked.isdisjoint({SCHEDULES.name, RUNS.name})
+
+
+class CountingStore(MemoryStore):
+    """Knows which collections it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = set[str]()
+
+    async def get(self, collection: Collection[R], key: Key) -> R | None:
+        self.asked.add(collection.name)
+        return await super().get(collection, key)
+
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
+        self.asked.add(collection.name)
+        return await super().change(collection, key, revise, now)
+
+    async def due(self, collection: Collection[R], now: float, most: int) -> list[R]:
+        self.asked.add(collection.name)
+        return await super().due(collection, now, most)
+
+
+# -- the file is read again
+
+
+@on_virtual_time
+async def test_what_the_file_says_now_counts_without_a_restart(tmp_path: Path) -> None:
+    tapes = [answer(f"{number}.") for number in range(1, 9)]
+    async with clockwork(tmp_path, "[channel]\n", *tapes) as bot, running(bot):
+        await asyncio.sleep(2 * HOUR)
+        assert roots(bot) == []
+        file = tmp_path / "slack_bot.toml"
+        file.write_text(HOURLY)
+        read_config_again(bot.app)
+        await asyncio.sleep(HOUR)
+        await bot.idle()
+        assert read(bot) == [["What is new?", "1."]]
+        file.write_text(HOURLY.replace("0 * * * *", "0 */6 * * *").replace("new?", "old?"))
+        read_config_again(bot.app)
+        await asyncio.sleep(6 * HOUR)
+        await bot.idle()
+        assert [thread[0] for thread in read(bot)] == ["What is new?", "What is old?"]
+        file.write_text("[channel]\n")
+        read_config_again(bot.app)
+        await asyncio.sleep(DAY)
+        assert len(roots(bot)) == 2
+
+
+@on_virtual_time
+async def test_a_wrong_file_changes_nothing_and_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with clockwork(tmp_path, HOURLY) as bot, running(bot):
+        (tmp_path / "slack_bot.toml").write_text(HOURLY.replace("0 * * * *", "0 * *"))
+        read_config_again(bot.app)
+        await asyncio.sleep(HOUR)
+        await bot.idle()
+        assert len(roots(bot)) == 1
+        (line,) = [each.getMessage() for each in caplog.records if "was not read again" in each.getMessage()]
+        assert "schedules.news.cron is '0 * *'" in line and "what it said before still counts" in line
