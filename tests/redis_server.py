@@ -45,26 +45,19 @@ class RedisServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.port, self.tls_port = free_port(), 0
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._keeper: subprocess.Popen[bytes] | None = None
         self._pid = 0
 
     def start(self, *options: str) -> None:
         """`options` come after ours: `--appendfsync`, `everysec`."""
+        assert REDIS_SERVER is not None
         self._folder.mkdir(exist_ok=True)
         arguments = (
             *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", ""),
             *("--appendonly", "yes", "--appendfsync", "always", "--daemonize", "no", *options),
         )
-        self._run(*arguments)
-
-    def start_sentinel(self) -> None:
-        """By its configuration, `sentinel.conf` in its folder."""
-        self._run(str(self._folder / "sentinel.conf"), "--sentinel", "--daemonize", "no")
-
-    def _run(self, *arguments: str) -> None:
-        assert REDIS_SERVER is not None
         said = self._folder / "stdout"
         with said.open("wb") as stdout:
             self._keeper = subprocess.Popen(
@@ -82,26 +75,10 @@ class RedisServer:
                     return
         raise AssertionError(f"redis-server did not start:\n{said.read_text(errors='replace')}")
 
-    @property
-    def is_running(self) -> bool:
-        return self._keeper is not None
-
-    def client(self) -> redis.Redis:
-        """As its administrator, before it wants a password. To be closed."""
-        return redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0), decode_responses=True)
-
     def tell(self, *command: str) -> None:
-        """Run a command as its administrator."""
-        with self.client() as client:
+        """As its administrator, before it wants a password."""
+        with redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0)) as client:
             client.execute_command(*command)
-
-    def connected_replicas(self) -> int:
-        """Those that follow it and have all that it has."""
-        with self.client() as client:
-            states = client.info("replication")
-        replicas = [states[f"slave{number}"] for number in range(int(states["connected_slaves"]))]
-        offset = int(states["master_repl_offset"])
-        return sum(each["state"] == "online" and int(each["offset"]) == offset for each in replicas)
 
     def at(self, *, login: str = "", database: str = "0", scheme: str = "redis", port: int = 0) -> str:
         """Its address, written otherwise. `login`: with its @."""

@@ -11,9 +11,11 @@ from typing import Any, TypeAlias
 
 from . import data_blocks
 from .data_blocks import BadBlock as _Bad
+from .data_blocks import Limit, limit_of
+from .rules import WorkspaceRules
 from .state import Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
-Check: TypeAlias = Callable[[Any, str], object]
+Check: TypeAlias = Callable[[Any, str, WorkspaceRules], object]
 """Raises `_Bad` for a wrong value of a field; the text is where the field is."""
 
 
@@ -26,34 +28,37 @@ def check(
         state.refuse(
             "blocks.too_many", "invalid_blocks", f"no more than {limit} items allowed [json-pointer:/blocks]"
         )
+    rules = state.rules
     try:
         for number, block in enumerate(blocks):
-            _check_object(_BLOCKS[surface], block, f"/blocks/{number}")
+            _check_object(_BLOCKS[surface], block, f"/blocks/{number}", rules)
         _check_unique([b["block_id"] for b in blocks if "block_id" in b], "/blocks: block_id")
     except _Bad as bad:
         raise Refused("invalid_blocks", str(bad)) from None
-    if too_much := data_blocks.check_message(blocks):
+    if too_much := data_blocks.check_message(blocks, rules):
         raise Refused("invalid_blocks", too_much)
     if not state.rules.hides_buttons and any(_FOR_SOME in control for _, control in controls(blocks)):
         raise Refused("invalid_blocks", f"invalid additional property: {_FOR_SOME}")
     total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
-    if total > state.rules.call_chars:
+    if total > rules.size("markdown_block.chars", rules.call_chars):
         raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
 
 
 def check_chunks(state: WorkspaceState, chunks: list[Any]) -> None:
     """Raises `Refused` unless a stream would take `chunks`."""
-    most = state.rules.card_chars
+    rules = state.rules
     try:
         for number, chunk in enumerate(chunks):
             at = f"/chunks/{number}"
-            kind = _check_object(_CHUNKS, chunk, at)
+            kind = _check_object(_CHUNKS, chunk, at, rules)
+            part = "plan" if kind == "plan_update" else "card"
             for name in ("title", "details", "output"):
-                _check_string(0, most, chunk.get(name, ""), f"{at}/{name}")
+                most = rules.size(f"{part}.{name}_chars", rules.card_chars)
+                _check_string(0, most, chunk.get(name, ""), f"{at}/{name}", rules)
             if kind == "blocks":
                 check(state, chunk["blocks"][: state.rules.blocks])
     except _Bad as bad:
-        raise Refused("invalid_chunks", str(bad)) from None
+        state.refuse("card.too_long" if bad.is_size else "chunks.wrong", "invalid_chunks", str(bad))
 
 
 def kept(state: WorkspaceState, args: Json) -> list[Json]:
@@ -75,7 +80,7 @@ def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
 # ---- what a field may hold
 
 
-def _check_fields(item: Any, at: str) -> str:
+def _check_fields(item: Any, at: str, rules: WorkspaceRules) -> str:
     """The type of an object whose fields are all known, complete and right."""
     if not isinstance(item, dict) or not isinstance(item.get("type"), str):
         raise _Bad("must be an object with a type", at)
@@ -92,47 +97,51 @@ def _check_fields(item: Any, at: str) -> str:
         raise _Bad(f"invalid additional property: {min(extra)}", at)
     for name, (_, check_value) in fields.items():
         if check_value is not None and item.get(name) is not None:
-            check_value(item[name], f"{at}/{name}")
+            check_value(item[name], f"{at}/{name}", rules)
     if "options" in fields:
         _check_chosen(item, at)
     return kind
 
 
-def _check_object(kinds: tuple[str, ...], value: Any, at: str) -> str:
-    if (kind := _check_fields(value, at)) not in kinds:
+def _check_object(kinds: tuple[str, ...], value: Any, at: str, rules: WorkspaceRules) -> str:
+    if (kind := _check_fields(value, at, rules)) not in kinds:
         raise _Bad(f"unsupported type: {kind}", at)
     return kind
 
 
-def _check_string(least: int, most: int, value: Any, at: str) -> None:
+def _check_string(least: int, most: Limit, value: Any, at: str, rules: WorkspaceRules) -> None:
     if not isinstance(value, str):
         raise _Bad("must be a string", at)
+    most = limit_of(most, rules)
     if len(value) > most:
-        raise _Bad(f"must be less than {most + 1} characters", at)
+        raise _Bad(f"must be less than {most + 1} characters", at, is_size=True)
     if len(value) < least:
         raise _Bad(f"must be more than {least - 1} characters", at)
 
 
-def _check_words(most: int, kinds: tuple[str, ...], value: Any, at: str) -> None:
-    if _check_fields(value, at) not in kinds:
+def _check_words(most: Limit, kinds: tuple[str, ...], value: Any, at: str, rules: WorkspaceRules) -> None:
+    if _check_fields(value, at, rules) not in kinds:
         raise _Bad(f"must be {' or '.join(kinds)}", at)
-    _check_string(1, most, value["text"], f"{at}/text")
+    _check_string(1, most, value["text"], f"{at}/text", rules)
 
 
-def _check_choice(choices: tuple[str, ...], value: Any, at: str) -> None:
+def _check_choice(choices: tuple[str, ...], value: Any, at: str, rules: WorkspaceRules) -> None:
     if value not in choices:
         raise _Bad(f"must be {' or '.join(choices)}", at)
 
 
-def _check_items(least: int, most: int, check_item: Check, value: Any, at: str) -> None:
+def _check_items(
+    least: int, most: Limit, check_item: Check, value: Any, at: str, rules: WorkspaceRules
+) -> None:
+    most = limit_of(most, rules)
     if not isinstance(value, list) or not least <= len(value) <= most:
         raise _Bad(f"must be an array of {least} to {most} items", at)
     for number, item in enumerate(value):
-        check_item(item, f"{at}/{number}")
+        check_item(item, f"{at}/{number}", rules)
 
 
-def _check_controls(most: int, kinds: tuple[str, ...], value: Any, at: str) -> None:
-    _check_items(1, most, partial(_check_object, kinds), value, at)
+def _check_controls(most: Limit, kinds: tuple[str, ...], value: Any, at: str, rules: WorkspaceRules) -> None:
+    _check_items(1, most, partial(_check_object, kinds), value, at, rules)
     named = [element["action_id"] for element in value if "action_id" in element]
     _check_unique(named, f"{at}: action_id")
 
@@ -142,33 +151,33 @@ def _check_unique(values: list[Any], what: str) -> None:
         raise _Bad("must be unique", what)
 
 
-def _check_feedback_button(button: Any, at: str) -> None:
+def _check_feedback_button(button: Any, at: str, rules: WorkspaceRules) -> None:
     if not isinstance(button, dict) or set(button) - {"text", "value", "accessibility_label"}:
         raise _Bad("must have text and value", at)
-    _LABEL(button.get("text"), f"{at}/text")
-    _check_string(1, 2_000, button.get("value"), f"{at}/value")
+    _LABEL(button.get("text"), f"{at}/text", rules)
+    _check_string(1, 2_000, button.get("value"), f"{at}/value", rules)
 
 
-def _check_context_element(element: Any, at: str) -> None:
+def _check_context_element(element: Any, at: str, rules: WorkspaceRules) -> None:
     if isinstance(element, dict) and element.get("type") == "image":
-        _check_fields(element, at)
+        _check_fields(element, at, rules)
     else:
-        _check_words(3_000, _TEXTS, element, at)
+        _check_words(3_000, _TEXTS, element, at, rules)
 
 
-def _check_rich_part(element: Any, at: str) -> None:
+def _check_rich_part(element: Any, at: str, rules: WorkspaceRules) -> None:
     if not isinstance(element, dict) or not isinstance(element.get("elements"), list):
         raise _Bad("must be an object with elements", at)
 
 
-def _check_date(value: Any, at: str) -> None:
+def _check_date(value: Any, at: str, rules: WorkspaceRules) -> None:
     try:
         date.fromisoformat(value if isinstance(value, str) and len(value) == len("2026-01-31") else "")
     except ValueError:
         raise _Bad("must be a date as 2026-01-31", at) from None
 
 
-def _check_number(value: Any, at: str) -> None:
+def _check_number(value: Any, at: str, rules: WorkspaceRules) -> None:
     try:
         if not isinstance(value, str) or not math.isfinite(float(value)):
             raise ValueError(value)
@@ -176,18 +185,18 @@ def _check_number(value: Any, at: str) -> None:
         raise _Bad("must be a number as a string", at) from None
 
 
-def _check_length(least: int, most: int, value: Any, at: str) -> None:
+def _check_length(least: int, most: int, value: Any, at: str, rules: WorkspaceRules) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise _Bad(f"must be from {least} to {most}", at)
 
 
-def _check_option(option: Any, at: str) -> None:
+def _check_option(option: Any, at: str, rules: WorkspaceRules) -> None:
     if not isinstance(option, dict) or set(option) - {"text", "value", "description"}:
         raise _Bad("must have text and value", at)
-    _check_words(75, _TEXTS, option.get("text"), f"{at}/text")
-    _check_string(1, 150, option.get("value"), f"{at}/value")
+    _check_words(75, _TEXTS, option.get("text"), f"{at}/text", rules)
+    _check_string(1, 150, option.get("value"), f"{at}/value", rules)
     if "description" in option:
-        _LABEL(option["description"], f"{at}/description")
+        _LABEL(option["description"], f"{at}/description", rules)
 
 
 def _check_chosen(element: Json, at: str) -> None:
@@ -197,29 +206,29 @@ def _check_chosen(element: Json, at: str) -> None:
         raise _Bad("must match one of the options", at)
 
 
-def _check_source(source: Any, at: str) -> None:
+def _check_source(source: Any, at: str, rules: WorkspaceRules) -> None:
     if not isinstance(source, dict) or source.get("type") != "url" or not source.get("url"):
         raise _Bad("must be a url source", at)
 
 
 _TEXTS = ("plain_text", "mrkdwn")
-_LABEL = partial(_check_words, 75, ("plain_text",))
+_LABEL = partial(_check_words, ("button.chars", 75), ("plain_text",))
 _PICKERS = ("checkboxes", "datepicker", "multi_static_select", "radio_buttons", "static_select")
 _VALUES: Mapping[str, Check] = {
-    "id": partial(_check_string, 0, 255),
-    "action": partial(_check_string, 1, 255),
-    "value": partial(_check_string, 0, 2_000),
+    "id": partial(_check_string, 0, ("block_id.chars", 255)),
+    "action": partial(_check_string, 1, ("action_id.chars", 255)),
+    "value": partial(_check_string, 0, ("button.value_chars", 2_000)),
     "some": partial(_check_string, 1, 10**9),
     "title": partial(_check_string, 0, 10_000),
     "label": _LABEL,
-    "heading": partial(_check_words, 150, ("plain_text",)),
-    "words": partial(_check_words, 3_000, _TEXTS),
-    "fields": partial(_check_items, 0, 10, partial(_check_words, 2_000, _TEXTS)),
-    "notes": partial(_check_items, 1, 10, _check_context_element),
-    "controls": partial(_check_controls, 25, ("button", *_PICKERS)),
+    "heading": partial(_check_words, ("header.chars", 150), ("plain_text",)),
+    "words": partial(_check_words, ("section.chars", 3_000), _TEXTS),
+    "fields": partial(_check_items, 0, ("section.fields", 10), partial(_check_words, 2_000, _TEXTS)),
+    "notes": partial(_check_items, 1, ("context.elements", 10), _check_context_element),
+    "controls": partial(_check_controls, ("actions.elements", 25), ("button", *_PICKERS)),
     "accessory": partial(_check_object, ("button", "image", *_PICKERS)),
     "input": partial(_check_object, ("plain_text_input", "number_input", *_PICKERS)),
-    "options": partial(_check_items, 1, 100, _check_option),
+    "options": partial(_check_items, 1, ("select.options", 100), _check_option),
     "few": partial(_check_items, 1, 10, _check_option),
     "option": _check_option,
     "question": partial(_check_words, 2_000, ("plain_text",)),
@@ -238,8 +247,8 @@ _VALUES: Mapping[str, Check] = {
     "cards": partial(_check_items, 0, 50, partial(_check_object, ("task_card",))),
     "parts": partial(_check_items, 0, 10_000, _check_rich_part),
     "name": partial(_check_string, 1, 10_000),
-    "list": partial(_check_items, 0, 100, lambda item, at: None),
-    "blocks": partial(_check_items, 0, 10**9, lambda item, at: None),
+    "list": partial(_check_items, 0, 100, lambda item, at, rules: None),
+    "blocks": partial(_check_items, 0, 10**9, lambda item, at, rules: None),
     "data_rows": data_blocks.check_data_rows,
     "table_rows": data_blocks.check_table_rows,
     "columns": data_blocks.check_columns,

@@ -135,7 +135,8 @@ class CallPipeline:
     def _too_often(self, method: str, pause: int) -> CallAnswer:
         """By HTTP, and for streams every second time in the body alone (facts: Slack 1.5)."""
         before = self._refusals[method] = self._refusals.get(method, 0) + 1
-        if method in streams.METHODS and before % 2 == 0:
+        form = self._state.rules.word("rate.form", "both") if method in streams.METHODS else "http"
+        if form == "body" or (form == "both" and before % 2 == 0):
             return CallAnswer({"ok": False, "error": "rate_limited"})
         return CallAnswer({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(pause)})
 

@@ -15,7 +15,7 @@ def _post(state: WorkspaceState, args: Json) -> Json:
     sent = _written(state, channel, args, "" if _is_ignored(state, "chat.postMessage", args) else None)
     sent.metadata = state.metadata_of(args)
     blockkit.take_cards(sent)
-    if sent.thread_ts is not None:
+    if sent.thread_ts is not None and state.rules.holds("status.gone_by_reply"):
         state.thread(channel.id, sent.thread_ts).status = ""
     state.add(sent)
     payloads.message(state, sent)
@@ -49,13 +49,14 @@ def _update(state: WorkspaceState, args: Json) -> Json:
     if message.state == "streaming":
         state.refuse("stream.update_while_open", "streaming_state_conflict")
     if len(args.get("text") or "") > state.rules.update_chars:
-        raise Refused("msg_too_long")
+        state.refuse("update.too_long", "msg_too_long")
     if not _is_ignored(state, "chat.update", args):
         body = _body(state, args)
         blocks, kept = blockkit.kept(state, args), state.metadata_of(args)
         message.body, message.blocks, message.edited = body, blocks, True
         message.plan_failed, message.is_markdown = False, "markdown_text" in args
-        blockkit.take_cards(message)
+        if state.rules.holds("update.drops_cards"):
+            blockkit.take_cards(message)
         message.metadata = kept if kept is not None else message.metadata
         state.changed(message.channel, message.root)
         payloads.changed(state, message)
@@ -85,7 +86,7 @@ def remove(state: WorkspaceState, message: StoredMessage) -> None:
 def _react(state: WorkspaceState, args: Json) -> Json:
     message, users = _reaction(state, args)
     if state.bot.user_id in users:
-        raise Refused("already_reacted")
+        state.refuse("reaction.twice", "already_reacted")
     _add_reaction(state, message, args["name"].strip(":"), state.bot.user_id)
     return {}
 
@@ -95,7 +96,8 @@ def _unreact(state: WorkspaceState, args: Json) -> Json:
         raise Refused("no_item_specified")
     message, users = _reaction(state, args)
     if state.bot.user_id not in users:
-        raise Refused("no_reaction")
+        state.refuse("reaction.none", "no_reaction")
+        return {}
     users.remove(state.bot.user_id)
     state.changed(message.channel, message.root)
     payloads.reacted(state, "reaction_removed", state.bot.user_id, args["name"].strip(":"), message)
@@ -142,12 +144,12 @@ def _addressed(state: WorkspaceState, channel_id: str) -> Channel:
 def _body(state: WorkspaceState, args: Json) -> str:
     text, markdown, blocks = args.get("text"), args.get("markdown_text"), args.get("blocks")
     if markdown is not None and (text is not None or blocks is not None):
-        raise Refused("markdown_text_conflict")
+        state.refuse("post.two_texts", "markdown_text_conflict")
     if len(markdown or "") > state.rules.call_chars:
-        raise Refused("msg_too_long", f"markdown_text holds {len(markdown or '')} characters")
-    body = (markdown or text or "")[:_TEXT_CHARS]
+        state.refuse("call.too_long", "msg_too_long", f"markdown_text holds {len(markdown or '')} characters")
+    body = (markdown or text or "")[: state.rules.size("post.chars", _TEXT_CHARS)]
     if not body.strip() and not blocks and not args.get("attachments"):
-        raise Refused("no_text")
+        state.refuse("post.empty", "no_text")
     return body
 
 
@@ -182,7 +184,11 @@ def offer(state: WorkspaceState, message: StoredMessage, user: str) -> str:
 def respond(state: WorkspaceState, key: str, body: Any) -> None:
     """The app posts `body` to a response_url. Raises `Refused`."""
     known = state.responses.get(key)
-    if known is None or state.now - known["at"] > _LIFE or known["uses"] >= _USES:
+    if (
+        known is None
+        or state.now - known["at"] > _LIFE
+        or known["uses"] >= state.rules.size("press.responses", _USES)
+    ):
         raise Refused("expired_url" if known else "invalid_url")
     if not isinstance(body, dict):
         raise Refused("invalid_payload", "not an object")

@@ -6,6 +6,7 @@ stream is open there shows up as a second row under the answer (facts: Slack 4).
 
 import re
 
+from ...settings.slack_rules import OK
 from . import payloads, rendering
 from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, ts_key
 from .streams import SESSIONS
@@ -69,7 +70,8 @@ def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json, root
         at = ts_key(message.ts)
         return message.ts == root or (oldest <= at <= latest and at not in edges)
 
-    fitting = [m for m in messages if m.ephemeral_for is None and is_asked_for(m)]
+    is_listed = state.rules.holds("ephemeral.unlisted")
+    fitting = [m for m in messages if (m.ephemeral_for is None or not is_listed) and is_asked_for(m)]
     cursor = args.get("cursor") or "0"
     if not (cursor.isascii() and cursor.isdigit()):
         raise Refused("invalid_cursor")
@@ -179,8 +181,9 @@ def _group_members(state: WorkspaceState, args: Json) -> Json:
 def _set_status(state: WorkspaceState, args: Json) -> Json:
     channel, root = _thread_of(state, args)
     messages = args.get("loading_messages") or []
-    if len(messages) > 10 or not all(isinstance(text, str) for text in messages):
-        raise Refused("invalid_arguments", "loading_messages takes at most 10 strings")
+    most = state.rules.size("status.messages", 10)
+    if len(messages) > most or not all(isinstance(text, str) for text in messages):
+        raise Refused("invalid_arguments", f"loading_messages takes at most {most} strings")
     thread, status = state.thread(channel, root), args["status"]
     if status and any(message.state == "streaming" for message in state.in_thread(channel, root)):
         thread.status_rows.append(status)
@@ -204,9 +207,9 @@ def _set_title(state: WorkspaceState, args: Json) -> Json:
 
 def _set_prompts(state: WorkspaceState, args: Json) -> Json:
     channel = state.bot_channel(args["channel_id"])
-    prompts = args["prompts"]
-    if not 1 <= len(prompts) <= 4:
-        raise Refused("invalid_arguments", "prompts takes 1 to 4 items")
+    prompts, most = args["prompts"], state.rules.size("prompts.count", 4)
+    if not 1 <= len(prompts) <= most:
+        raise Refused("invalid_arguments", f"prompts takes 1 to {most} items")
     for prompt in prompts:
         if not isinstance(prompt, dict) or not prompt.get("title") or not prompt.get("message"):
             raise Refused("invalid_arguments", "a prompt has a title and a message")
@@ -220,16 +223,18 @@ def _set_prompts(state: WorkspaceState, args: Json) -> Json:
 def _set_session(state: WorkspaceState, args: Json) -> Json:
     if not state.rules.agent_sessions:
         raise Refused("feature_disabled")
+    state.refuse("session.available", OK)
     state.bot_channel(args["channel_id"])
     if args["status"] not in SESSIONS:
-        raise Refused("invalid_status")
+        state.refuse("session.wrong_state", "invalid_status")
     if not args.get("thread_ts"):
-        raise Refused("thread_ts_required")
+        state.refuse("session.no_thread", "thread_ts_required")
+        return {}
     channel, root = _thread_of(state, args)
     if args.get("initiator_user_id"):
         state.person_of(args["initiator_user_id"])
     thread, title = state.thread(channel, root), args.get("title", "")
-    if len(title) > _SESSION_TITLE:
+    if len(title) > state.rules.size("session.title_chars", _SESSION_TITLE):
         raise Refused("invalid_arguments", "title takes 1 to 200 characters")
     thread.status = ""
     if thread.session is None:
@@ -244,8 +249,8 @@ def _rename_session(state: WorkspaceState, args: Json) -> Json:
         raise Refused("feature_disabled")
     thread = state.thread(*_thread_of(state, args))
     if thread.session is None:
-        raise Refused("not_authorized")
-    if not 1 <= len(args["title"]) <= _SESSION_TITLE:
+        state.refuse("session.rename_before", "not_authorized")
+    if not 1 <= len(args["title"]) <= state.rules.size("session.title_chars", _SESSION_TITLE):
         raise Refused("invalid_arguments", "title takes 1 to 200 characters")
     thread.title = args["title"]
     return {}

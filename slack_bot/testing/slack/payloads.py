@@ -111,12 +111,20 @@ def changed(state: WorkspaceState, edited: StoredMessage, text: str = "") -> Non
 
 def stream_ended(state: WorkspaceState, sealed: StoredMessage) -> None:
     """A stream is over."""
-    told = state.rules.word("event.stream_end", "message_changed")
+    _changed_as(state, sealed, state.rules.word("event.stream_end", "message_changed"))
+
+
+def edited(state: WorkspaceState, message: StoredMessage, before: str) -> None:
+    """A person edited a message, whose text was `before`."""
+    _changed_as(state, message, state.rules.word("event.edit", "message_changed"), before)
+
+
+def _changed_as(state: WorkspaceState, about: StoredMessage, told: str, before: str = "") -> None:
     if told == "message_changed":
-        changed(state, sealed)
+        changed(state, about, before)
     elif told == "message":
-        kind = state.channels[sealed.channel].kind
-        event(state, {**_message_body(state, sealed), "channel_type": kind})
+        kind = state.channels[about.channel].kind
+        event(state, {**_message_body(state, about), "channel_type": kind})
 
 
 def deleted(state: WorkspaceState, gone: StoredMessage) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import blocks as blockkit
 from .data_blocks import as_markdown
+from .rules import WorkspaceRules
 from .state import PLAN_FAILED, Json, MessageState, SeenTask, StoredMessage, WorkspaceState
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")
@@ -25,16 +26,28 @@ _TABLE = re.compile(
     re.MULTILINE,
 )
 _ROW_CELL = re.compile(r"(?:\\\||[^|])+|(?<=\|)(?=\|)")
+_INDENT = re.compile(r"^[ \t]+(?=[-*+][ \t])", re.MULTILINE)
+_USUAL = WorkspaceRules()
+_HEADINGS = {"plain": r"\1", "bold": r"*\1*"}
+"""What becomes of a heading; others stay as they are."""
 _STRIKE = re.compile(r"~~(.+?)~~")
 
 
-def mrkdwn(text: str) -> str:
+def mrkdwn(text: str, rules: WorkspaceRules = _USUAL) -> str:
     """Markdown as Slack's own dialect [obs] (facts: Slack 1.8)."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = _LINK.sub(r"<\2|\1>", text)
-    text = _BULLET.sub(r"\1• ", _HEADING.sub(r"\1", text))
-    text = _BOLD.sub(lambda found: f"*{found[1] or found[2]}*", text)
-    return _STRIKE.sub(r"~\1~", text)
+    if rules.word("read.escape", "escaped") == "escaped":
+        text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    if rules.word("read.link", "mrkdwn") == "mrkdwn":
+        text = _LINK.sub(r"<\2|\1>", text)
+    if rules.word("read.nested", "indented") == "flat":
+        text = _INDENT.sub("", text)
+    if (heading := _HEADINGS.get(rules.word("read.heading", "plain"))) is not None:
+        text = _HEADING.sub(heading, text)
+    if rules.word("read.bullet", "bullet") == "bullet":
+        text = _BULLET.sub(r"\1• ", text)
+    if rules.word("read.bold", "mrkdwn") == "mrkdwn":
+        text = _BOLD.sub(lambda found: f"*{found[1] or found[2]}*", text)
+    return _STRIKE.sub(r"~\1~", text) if rules.word("read.strike", "mrkdwn") == "mrkdwn" else text
 
 
 def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool) -> Json:
@@ -44,7 +57,7 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         "user": message.author,
         "ts": message.ts,
         "team": message.team,
-        "text": _text(message),
+        "text": _text(state.rules, message),
         "blocks": _blocks(state, message),
     }
     shown |= _look(message)
@@ -55,7 +68,7 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         shown |= {"bot_id": state.bot.bot_id, "app_id": state.bot.app_id}
     elif author is not None and author.is_bot:
         shown |= {"bot_id": f"B{author.id[1:]}", "app_id": "A0OTHER"}
-    if message.state != "posted":
+    if message.state != "posted" and state.rules.holds("read.state"):
         shown["streaming_state"] = "in_progress" if message.state == "streaming" else "completed"
     shown |= _thread_fields(state, message)
     if message.reactions:
@@ -80,12 +93,12 @@ def _look(message: StoredMessage) -> Json:
     return {**({"username": name} if name else {}), **({"icons": icons} if icons else {})}
 
 
-def _text(message: StoredMessage) -> str:
+def _text(rules: WorkspaceRules, message: StoredMessage) -> str:
     """The text; that of a stream has the title of each card too [obs] (facts: Slack 1.8)."""
-    text = mrkdwn(message.body) if message.is_markdown else message.body
-    if message.state == "posted" or message.edited:
+    text = mrkdwn(message.body, rules) if message.is_markdown else message.body
+    if message.state == "posted" or message.edited or not rules.holds("read.titles"):
         return text
-    titles = [mrkdwn(task.title) for task in message.tasks.values()]
+    titles = [mrkdwn(task.title, rules) for task in message.tasks.values()]
     return "\n".join([*titles, *([text] if text else [])])
 
 
@@ -117,7 +130,7 @@ def _blocks(state: WorkspaceState, message: StoredMessage) -> list[Json]:
     if message.state != "posted" and not message.edited:
         shown += _streamed(state, message)
     elif message.body and (message.state != "posted" or not message.blocks):
-        shown.append(rich_text(f"rt{message.ts}", message.body))
+        shown.append(rich_text(f"rt{message.ts}", message.body, state.rules))
     return [*message.blocks, *shown] if message.tail_above else [*shown, *message.blocks]
 
 
@@ -132,7 +145,7 @@ def _streamed(state: WorkspaceState, message: StoredMessage) -> Iterator[Json]:
                 cells = [[{"type": "raw_text", "text": cell.strip() or " "} for cell in row] for row in rows]
                 yield {"type": "table", "block_id": f"tb{next(number)}", "rows": cells}
             elif part:
-                yield rich_text(f"rt{message.ts}.{next(number)}", part)
+                yield rich_text(f"rt{message.ts}.{next(number)}", part, state.rules)
         if table is not None:
             yield table
 
@@ -179,22 +192,24 @@ _LINE = re.compile(
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 
 
-def rich_text(block_id: str, text: str) -> Json:
+def rich_text(block_id: str, text: str, rules: WorkspaceRules = _USUAL) -> Json:
     """One rich text block that reads as `text` does."""
     elements: list[Json] = []
     lines = iter(text.split("\n"))
     for line in lines:
         if fence := _FENCE.match(line):
             code = "\n".join(takewhile(lambda each: each.strip() != fence[1], lines))
-            elements.append(_element("preformatted", [{"type": "text", "text": code}]))
+            elements.append(
+                _element(rules.word("read.fence", "preformatted"), [{"type": "text", "text": code}])
+            )
             continue
         found = _LINE.fullmatch(line)
         if found is None:
-            elements.append(_element("section", inline(line)))
+            elements.append(_element("section", inline(line, rules)))
         elif found.lastgroup == "item":
-            _add_item(elements, "ordered" if found["number"] else "bullet", inline(found["item"]))
+            _add_item(elements, "ordered" if found["number"] else "bullet", inline(found["item"], rules))
         elif found.lastgroup == "quote":
-            elements.append(_element("quote", inline(found["quote"])))
+            elements.append(_element("quote", inline(found["quote"], rules)))
         else:
             bold = {"type": "text", "text": found["heading"], "style": {"bold": True}}
             elements.append(_element("section", [bold]))
@@ -211,12 +226,12 @@ def _add_item(elements: list[Json], style: str, parts: list[Json]) -> None:
     elements[-1]["elements"].append(_element("section", parts))
 
 
-def inline(text: str) -> list[Json]:
+def inline(text: str, rules: WorkspaceRules = _USUAL) -> list[Json]:
     """The parts of one line."""
     parts: list[Json] = []
     end = 0
     for found in _INLINE.finditer(text):
-        parts += [*_unstyled(text[end : found.start()]), _part(found)]
+        parts += [*_unstyled(text[end : found.start()]), _part(found, rules)]
         end = found.end()
     return parts + _unstyled(text[end:])
 
@@ -225,8 +240,10 @@ def _unstyled(text: str) -> list[Json]:
     return [{"type": "text", "text": text}] if text else []
 
 
-def _part(found: re.Match[str]) -> Json:
+def _part(found: re.Match[str], rules: WorkspaceRules) -> Json:
     kind = found.lastgroup or ""
+    if kind == "user" and rules.word("read.mention", "live") == "text":
+        return {"type": "text", "text": found.group()}
     if kind == "user":
         return {"type": "user", "user_id": found["user"]}
     if kind == "url":

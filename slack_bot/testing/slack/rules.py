@@ -252,8 +252,12 @@ class WorkspaceRules:
     def as_measured(self, found: Mapping[str, RuleValue]) -> WorkspaceRules:
         """These rules as a workspace was found to keep them, by the ids of the catalogue."""
         changed: dict[str, Any] = {name: found[rule] for rule, name in _FIELDS.items() if rule in found}
+        if "read.whole_thread" in found:
+            changed["page"] = None if found["read.whole_thread"] else _DISTRIBUTED_PAGE
         if "event.first" in found:
             changed["mention_first"] = found["event.first"] == "app_mention"
+        if self.rates is not None:
+            changed["rates"] = {name: _as_measured(name, rates, found) for name, rates in self.rates.items()}
         return dataclasses.replace(self, measured={**self.measured, **found}, **changed)
 
 
@@ -263,8 +267,30 @@ _FIELDS = {
     "stream.bytes": "stream_bytes",
     "stream.name": "names_streams",
     "stop.tells_message": "stop_tells_message",
+    "call.chars": "call_chars",
+    "update.chars": "update_chars",
+    "metadata.bytes": "metadata_bytes",
+    "blocks.count": "blocks",
+    "read.table": "draws_tables",
+    "button.hidden": "hides_buttons",
+    "status.timeout": "status_timeout",
+    "press.trigger_life": "trigger_life",
 }
 """The rules of the catalogue that are fields of `WorkspaceRules`."""
+
+
+def _as_measured(
+    method: str, rates: tuple[MethodRate, ...], found: Mapping[str, RuleValue]
+) -> tuple[MethodRate, ...]:
+    """The rates of a method, the first of them as it was found."""
+    first, *others = rates
+    usual = first.calls * 60 / first.seconds
+    calls = max(1, round(float(found.get(f"rate.{method}", usual))))
+    burst = max(1, round(float(found.get(f"burst.{method}", first.burst or first.calls))))
+    if (calls, burst) == (usual, first.burst or first.calls):
+        return rates
+    return (MethodRate(calls, burst=burst, per_channel=first.per_channel), *others)
+
 
 _LEAST_PAUSE = 1  # second: Retry-After is whole seconds
 _ALMOST = 1e-3  # of a call or a second: what adding up fractions of large numbers may lose

@@ -26,15 +26,25 @@ from aiohttp import WSMsgType, web
 from ...clock import Clock
 from .files import FILES_PATH, file_of_path
 from .in_process import PAGE, Line, bearer
-from .workspace import SIGNING_SECRET, CallAnswer, Change, Envelope, Workspace
+from .workspace import SIGNING_SECRET, CallAnswer, Change, Envelope, Workspace, WorkspaceRules
 
 _MAX_BODY = 32 * 1024 * 1024
 RETRY_DELAYS = (0.0, 60.0, 300.0)
+ACK_TIMEOUT = 3.0
+"""Seconds."""
 MOST_CONNECTIONS = 10
 """Connections of an app. The next one is told `too_many_websockets` (facts: Slack 3.4)."""
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})
 _REDIRECTS = 3  # the first that is not followed
 _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connection_time": 18_060}
+
+
+def _delays_of(rules: WorkspaceRules, way: str) -> Sequence[float]:
+    """The pauses before retries, `way` as in the ids of the rules."""
+    first, *later = RETRY_DELAYS
+    named = zip(("second", "third"), later, strict=True)
+    delays = [first, *(rules.size(f"{way}.{name}_pause", int(usual)) for name, usual in named)]
+    return delays[: rules.size(f"{way}.retries", len(delays))]
 
 
 class EventDelivery:
@@ -210,7 +220,7 @@ class SocketMode(EventDelivery):
             async with asyncio.timeout(self._ack_timeout):
                 await self._waiting[envelope.id].wait()
         except TimeoutError:
-            return "timeout"
+            return self._workspace.state.rules.word("delivery.reason", "timeout")
         return ""
 
     def _hear(self, text: str) -> None:
@@ -247,9 +257,10 @@ class EventsApi(EventDelivery):
         ack_timeout: float = 3.0,
         retry_delays: Sequence[float] = RETRY_DELAYS,
         connector: aiohttp.BaseConnector | None = None,
+        rules: WorkspaceRules | None = None,
     ) -> None:
         super().__init__(retry_delays)
-        self._url, self._clock = url, clock
+        self._url, self._clock, self._rules = url, clock, rules or WorkspaceRules()
         timeout = aiohttp.ClientTimeout(total=ack_timeout)
         self._http = aiohttp.ClientSession(timeout=timeout, connector=connector)
 
@@ -273,12 +284,13 @@ class EventsApi(EventDelivery):
                 if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
                     self.acknowledged[envelope.id] = await response.text()
                     return ""
-                if response.headers.get("x-slack-no-retry") == "1":
+                has_had_enough = response.headers.get("x-slack-no-retry") == "1"
+                if has_had_enough and self._rules.holds("http.no_retry"):
                     self.lost.append(envelope)
                     return ""
                 return "http_error"
         except TimeoutError:
-            return "http_timeout"
+            return self._rules.word("http.reason", "http_timeout")
         except aiohttp.TooManyRedirects:
             return "too_many_redirects"
         except aiohttp.ClientError:
@@ -294,9 +306,10 @@ class EventsApi(EventDelivery):
 class SlackServer:
     """Serves one workspace while it is entered, on a free port where `port` is 0. Times are in seconds.
 
-    With `bot_url` payloads are posted there, signed; without, they go through Socket Mode. A `host`
-    that is a path is a socket of the file system; with one, and with a `bot_connector` to another one, all
-    works on virtual time too. Entering raises OSError where the address cannot be had.
+    `ack_timeout` and `retry_delays`: None, as the workspace's rules say. With `bot_url` payloads are posted
+    there, signed; without, they go through Socket Mode. A `host` that is a path is a socket of the file
+    system; with one, and with a `bot_connector` to another one, all works on virtual time too. Entering
+    raises OSError where the address cannot be had.
     """
 
     def __init__(
@@ -305,22 +318,28 @@ class SlackServer:
         clock: Clock,
         *,
         bot_url: str | None = None,
-        ack_timeout: float = 3.0,
-        retry_delays: Sequence[float] = RETRY_DELAYS,
+        ack_timeout: float | None = None,
+        retry_delays: Sequence[float] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         bot_connector: aiohttp.BaseConnector | None = None,
     ) -> None:
         self.workspace = workspace
         self._address = host, port
-        self.sockets = SocketMode(workspace, ack_timeout=ack_timeout, retry_delays=retry_delays)
-        self.events = (
-            None
-            if bot_url is None
-            else EventsApi(
-                bot_url, clock, ack_timeout=ack_timeout, retry_delays=retry_delays, connector=bot_connector
+        rules, way = workspace.state.rules, "delivery" if bot_url is None else "http"
+        patience = float(rules.size(f"{way}.ack", int(ACK_TIMEOUT)) if ack_timeout is None else ack_timeout)
+        delays = _delays_of(rules, way) if retry_delays is None else retry_delays
+        self.sockets = SocketMode(workspace, ack_timeout=patience, retry_delays=delays)
+        self.events = None
+        if bot_url is not None:
+            self.events = EventsApi(
+                bot_url,
+                clock,
+                ack_timeout=patience,
+                retry_delays=delays,
+                connector=bot_connector,
+                rules=rules,
             )
-        )
         self.url = self.api_url = ""
         self._clock = clock
         self._closing = asyncio.Event()

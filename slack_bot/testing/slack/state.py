@@ -313,14 +313,18 @@ class WorkspaceState:
     def root_exists(self, channel: Channel, thread_ts: str) -> str:
         """The ts of an existing root. A reply and a deleted message are no roots."""
         root = self.find(channel.id, thread_ts)
-        if root is None or root.thread_ts is not None or root.ephemeral_for is not None:
+        if root is None or root.ephemeral_for is not None:
             raise Refused("invalid_thread_ts")
-        return thread_ts
+        if root.thread_ts is not None:
+            self.refuse("thread.reply_as_root", "invalid_thread_ts")
+        return root.root
 
     def message_of(self, channel: Channel, ts: str) -> StoredMessage:
         message = self.find(channel.id, ts)
-        if message is None or message.ephemeral_for is not None:
+        if message is None:
             raise Refused("message_not_found")
+        if message.ephemeral_for is not None:
+            self.refuse("ephemeral.edit", "message_not_found")
         return message
 
     def person_of(self, user_id: str) -> Person:
@@ -345,7 +349,7 @@ class WorkspaceState:
         if not isinstance(given.get("event_type"), str) or not isinstance(given.get("event_payload"), dict):
             raise Refused("invalid_metadata_format")
         if len(json.dumps(given)) > self.rules.metadata_bytes:
-            raise Refused("metadata_too_large")
+            self.refuse("metadata.too_large", "metadata_too_large")
         return given
 
 

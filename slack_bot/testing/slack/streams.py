@@ -12,6 +12,7 @@ from ...settings.slack_rules import OK
 from . import blocks as blockkit
 from . import payloads, rendering
 from .data_blocks import check_message
+from .rules import WorkspaceRules
 from .state import PLAN_FAILED, Channel, Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
 SESSIONS = ("active", "processing", "suspended", "closed")
@@ -42,7 +43,8 @@ def _start(state: WorkspaceState, args: Json) -> Json:
     state.open_streams[message.ts] = message
     state.add(message)
     payloads.message(state, message)
-    payloads.session(state, channel.id, root, "processing")
+    if (begun := state.rules.word("session.at_start", "processing")) != "none":
+        payloads.session(state, channel.id, root, begun)
     return {"channel": channel.id, "ts": message.ts}
 
 
@@ -104,7 +106,8 @@ def _stop(state: WorkspaceState, args: Json) -> Json:
     if kept is not None:
         message.metadata = kept
     seal(state, message)
-    payloads.session(state, message.channel, message.root, session)
+    if (told := state.rules.word("session.at_stop", session)) != "none":
+        payloads.session(state, message.channel, message.root, told)
     answer: Json = {"channel": message.channel, "ts": message.ts}
     if state.rules.stop_tells_message:
         answer["message"] = rendering.read_back(state, message, True)
@@ -119,7 +122,17 @@ def seal(state: WorkspaceState, message: StoredMessage) -> None:
     message.state = "sealed"
     state.open_streams.pop(message.ts, None)
     is_open = any(task.status in ("pending", "in_progress") for task in message.tasks.values())
-    if message.display == "plan" and is_open:
+    if (closed := state.rules.word("card.open_after_stop", "in_progress")) != "in_progress":
+        message.tasks = {
+            task.id: replace(task, status=closed if task.status == "in_progress" else task.status)
+            for task in message.tasks.values()
+            if closed != "none" or task.status != "in_progress"
+        }
+    if (
+        message.display == "plan"
+        and is_open
+        and state.rules.word("plan.open_after_stop", "failed") == "failed"
+    ):
         message.plan_failed, message.plan_title = True, PLAN_FAILED
     state.changed(message.channel, message.root)
     payloads.stream_ended(state, message)
@@ -172,11 +185,11 @@ def _apply(state: WorkspaceState, message: StoredMessage, content: Content) -> N
     for chunk in _as_chunks(content):
         match chunk["type"]:
             case "markdown_text":
-                _write(message, chunk["text"])
+                _write(state.rules, message, chunk["text"])
             case "plan_update":
                 message.plan_title = chunk["title"]
             case "task_update":
-                _update_task(message, chunk)
+                _update_task(state.rules, message, chunk)
             case _:
                 given = blockkit.with_ids(state, chunk["blocks"][: _blocks_left(state, message)])
                 tables = [block for block in given if block["type"] in ("table", "data_table")]
@@ -190,44 +203,54 @@ def _as_chunks(content: list[Json] | str) -> list[Json]:
     return [{"type": "markdown_text", "text": content}] if isinstance(content, str) else content
 
 
-def _write(message: StoredMessage, text: str) -> None:
+def _write(rules: WorkspaceRules, message: StoredMessage, text: str) -> None:
     """Slack drops mere white space, and white space before the first word [obs] (facts: Slack 6)."""
-    if text.strip():
-        message.body += text if message.body else text.lstrip()
+    if rules.word("read.blank_append", "dropped") == "dropped" and not text.strip():
+        return
+    is_first = not message.body and rules.word("read.leading_space", "dropped") == "dropped"
+    message.body += text.lstrip() if is_first else text
 
 
-def _update_task(message: StoredMessage, chunk: Json) -> None:
+def _update_task(rules: WorkspaceRules, message: StoredMessage, chunk: Json) -> None:
     known = message.tasks.get(chunk["id"]) or SeenTask(chunk["id"], "", "")
+    details, output = (_card_text(rules, chunk.get(name, "")) for name in ("details", "output"))
     message.tasks[known.id] = replace(
         known,
-        title=chunk["title"],
+        title=_joined(rules, "title", "replaces", known.title, chunk["title"]),
         status=chunk["status"],
-        details=known.details + _card_text(chunk.get("details", "")),
-        output=known.output + _card_text(chunk.get("output", "")),
+        details=_joined(rules, "details", "appends", known.details, details),
+        output=_joined(rules, "output", "appends", known.output, output),
         sources=(*known.sources, *(chunk.get("sources") or ())),
     )
 
 
-def _card_text(text: str) -> str:
+def _joined(rules: WorkspaceRules, name: str, usual: str, before: str, text: str) -> str:
+    """A field of a card, once `text` has come for it."""
+    return text if rules.word(f"card.{name}", usual) == "replaces" and text else before + text
+
+
+def _card_text(rules: WorkspaceRules, text: str) -> str:
     """A value that starts with `##` shows empty and white space at its start vanishes [obs] (facts: Slack
     1.4).
     """
-    text = text.lstrip()
-    return "" if text.startswith("##") else text
+    if text.lstrip().startswith("##") and rules.word("card.hashes", "empty") == "empty":
+        return ""
+    return text.lstrip() if rules.word("card.leading_space", "dropped") == "dropped" else text
 
 
 # ---- how much a message holds, and how long it lives
 
 
-def weighted_bytes(message: StoredMessage) -> int:
-    """Weighted UTF-8 bytes of a message so far."""
+def weighted_bytes(message: StoredMessage, weight: int = 2) -> int:
+    """Weighted UTF-8 bytes of a message so far. `weight`: of details and output."""
     cards = sum(
-        _size(task.title) + 2 * (_size(task.details) + _size(task.output)) for task in message.tasks.values()
+        _size(task.title) + weight * (_size(task.details) + _size(task.output))
+        for task in message.tasks.values()
     )
     return _size(message.body) + _size(message.plan_title or "") + cards
 
 
-def added(message: StoredMessage, content: list[Json] | str) -> int:
+def added(message: StoredMessage, content: list[Json] | str, weight: int = 2) -> int:
     """What `content` adds to `message`: a title that replaces another counts as the difference."""
     titles: Mapping[str | None, str] = {task.id: task.title for task in message.tasks.values()}
     titles = {**titles, None: message.plan_title or ""}
@@ -237,27 +260,31 @@ def added(message: StoredMessage, content: list[Json] | str) -> int:
             more += _size(chunk["title"]) - _size(titles.get(chunk.get("id"), ""))
             titles[chunk.get("id")] = chunk["title"]
         more += _size(chunk.get("text", ""))
-        more += 2 * (_size(chunk.get("details", "")) + _size(chunk.get("output", "")))
+        more += weight * (_size(chunk.get("details", "")) + _size(chunk.get("output", "")))
     return more
 
 
 def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json] | str) -> None:
     """Refuse what the message has no room for, for good."""
-    more, most = added(message, content), state.rules.stream_bytes
-    if most is not None and more > 0 and weighted_bytes(message) + more > most:
+    weight, most = state.rules.size("card.weight", 2), state.rules.stream_bytes
+    more = added(message, content, weight)
+    if most is not None and more > 0 and weighted_bytes(message, weight) + more > most:
         message.full = True
     if message.full and more > 0:
         state.refuse("stream.full", "msg_too_long", "the message holds as much as it can")
     chunks = [] if isinstance(content, str) else content
     given = [block for chunk in chunks for block in chunk.get("blocks", ())][: _blocks_left(state, message)]
     shown = [*message.blocks, *(table for _, table in message.tables), *given]
-    if given and (reason := check_message(shown)):
+    if given and (reason := check_message(shown, state.rules)):
         raise Refused("invalid_blocks", reason)
 
 
 def _blocks_left(state: WorkspaceState, message: StoredMessage) -> int:
     """How many more may come with chunks; Slack drops the rest. A stop has its own (facts: Slack 1)."""
-    return max(0, state.rules.blocks - len(message.blocks) - len(message.tables))
+    return max(
+        0,
+        state.rules.size("chunk_blocks.kept", state.rules.blocks) - len(message.blocks) - len(message.tables),
+    )
 
 
 def _size(text: str) -> int:

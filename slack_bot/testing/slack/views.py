@@ -97,7 +97,7 @@ def _use_trigger(state: WorkspaceState, trigger: str) -> str:
     if not user:
         raise Refused("invalid_trigger_id")
     if state.now - at > state.rules.trigger_life:
-        raise Refused("expired_trigger_id")
+        state.refuse("press.late", "expired_trigger_id")
     return user
 
 
@@ -151,7 +151,7 @@ def _keep(state: WorkspaceState, view: Json, below: Json | None, user: str) -> J
 
 def _upload_url(state: WorkspaceState, args: Json) -> Json:
     if args["length"] <= 0:
-        raise Refused("missing_argument", "length must be more than 0")
+        state.refuse("file.empty", "missing_argument", "length must be more than 0")
     if args.get("snippet_type") and args["length"] > _SNIPPET:
         raise Refused("invalid_arguments", "a snippet holds at most 1 MB")
     file_id = state.next_id("F")
@@ -167,7 +167,7 @@ def receive(state: WorkspaceState, file_id: str, content: bytes) -> int:
     upload = state.uploads.get(file_id)
     if upload is None:
         return 404
-    if len(content) != upload.length:
+    if len(content) != upload.length and state.rules.word("file.wrong_length", "refused") == "refused":
         return 400
     upload.content = content
     return 200
@@ -177,14 +177,17 @@ def _complete_upload(state: WorkspaceState, args: Json) -> Json:
     files = []
     for item in args["files"]:
         known = state.uploads.get(item.get("id", "")) if isinstance(item, dict) else None
-        if known is None or known.content is None:
+        if known is None:
             raise Refused("file_not_found")
+        if known.content is None:
+            state.refuse("file.unfinished", "file_not_found")
         title = item.get("title") or known.name
         files.append({"id": known.id, "name": known.name, "title": title, "size": known.length})
     named = [args.get("channel_id") or "", *(args.get("channels") or "").split(",")]
     channels = [state.bot_channel(each) for each in dict.fromkeys(map(str.strip, named)) if each]
     comment = args.get("initial_comment") or ""
-    for sent in [state.new_message(channel, args.get("thread_ts")) for channel in channels]:
+    root = args.get("thread_ts") if state.rules.holds("file.in_thread") else None
+    for sent in [state.new_message(channel, root) for channel in channels]:
         sent.body, sent.files = comment, files
         sent.blocks = [] if comment else blockkit.kept(state, args)
         state.add(sent)

@@ -331,7 +331,7 @@ class Workspace:
         message = self._own(channel, ts, user, "cant_update_message")
         before, message.body, message.edited = message.body, text, True
         self.state.changed(channel, message.root)
-        payloads.changed(self.state, message, before)
+        payloads.edited(self.state, message, before)
 
     def delete(self, channel: str, ts: str, *, now: float, user: str | None = None) -> None:
         """`user` deletes a message of theirs (None: its author). Raises `Refused`."""

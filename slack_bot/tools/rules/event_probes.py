@@ -93,6 +93,21 @@ async def _delete(slack: SlackPort, place: Place) -> ProbeResult:
     return ProbeResult("none" if heard is None else str(heard.event.get("subtype") or "message"))
 
 
+@probe("event.edit", Need.EVENTS, Need.HAND)
+async def _edit(slack: SlackPort, place: Place) -> ProbeResult:
+    ears, hand = slack.ears, slack.hand
+    since = len(ears.heard)
+    await hand.mention(place.channel, place.root)
+    heard = await ears.until(lambda each: each.event.get("user") == place.user, since=since)
+    ts = "" if heard is None else str(heard.event.get("ts"))
+    since = len(ears.heard)
+    await hand.edit(place.channel, place.root)
+    told = await ears.until(
+        lambda each: is_about(ts)(each) and each.event.get("type") == "message", _QUIET, since
+    )
+    return ProbeResult("none" if told is None else str(told.event.get("subtype") or "message"))
+
+
 @probe("event.reaction", Need.EVENTS)
 async def _reaction(slack: SlackPort, place: Place) -> ProbeResult:
     ears = slack.ears

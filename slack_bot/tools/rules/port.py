@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -16,10 +16,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from ...clock import Clock
 from ...settings.slack_rules import CATALOGUE, OK, RuleValue
 from ...testing.slack.rules import METHODS
-from .ears import SocketEars, open_socket
+from .ears import Ears, HttpEars, SocketEars, Way, open_socket
 from .hand import Hand
 
+T = TypeVar("T")
 _LIMITED = ("ratelimited", "rate_limited")
+_OTHER_WAY: Mapping[Way, str] = {
+    "delivery": "events come by HTTP",
+    "http": "events come by Socket Mode; --http PORT hears those of an app in HTTP mode",
+}
 _NO_EVENTS = "no event can be heard without SLACK_APP_TOKEN"
 _PAUSE = 3.0  # seconds, where Slack names none
 _NOT_OURS = {
@@ -49,7 +54,10 @@ class CallReply:
 
 
 class SlackPort:
-    """A workspace. `calls`: how many were made. `app_token`: for its events; `hand`: a person there."""
+    """A workspace. `calls`: how many were made. `roots`: the messages written outside threads.
+
+    `app_token`: for connections of Socket Mode. `hand`: a person there.
+    """
 
     def __init__(
         self,
@@ -62,23 +70,41 @@ class SlackPort:
     ) -> None:
         self.clock, self.http, self.calls = clock, http, 0
         self._client, self._app_token, self._hand = client, app_token, hand
-        self._ears: SocketEars | None = None
+        self._ears: Ears | None = None
+        self._made: dict[str, asyncio.Future[Any]] = {}
+        self.roots: list[tuple[str, str]] = []
+
+    async def once(self, name: str, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What `make` gives, which is made once for all probes that ask for this `name`."""
+        if name not in self._made:
+            self._made[name] = asyncio.ensure_future(make())
+        made: T = await asyncio.shield(self._made[name])
+        return made
 
     @property
-    def ears(self) -> SocketEars:
+    def ears(self) -> Ears:
         """Raises CannotTell where no events come."""
         if self._ears is None:
             raise CannotTell(_NO_EVENTS)
         return self._ears
 
-    @asynccontextmanager
-    async def listening(self) -> AsyncIterator[int]:
-        """Hear the app's events meanwhile. Gives how many other connections it has.
+    def ears_by(self, way: Way) -> Ears:
+        """The same, for events that come so."""
+        if self.ears.way != way:
+            raise CannotTell(_OTHER_WAY[way])
+        return self.ears
 
-        Raises CannotTell without a token for that, NoConnection where Slack lets none in.
+    @asynccontextmanager
+    async def listening(self, at: int | str | None = None) -> AsyncIterator[int]:
+        """Hear the app's events meanwhile: by Socket Mode, or by HTTP at a port or on a socket of the file
+        system. Gives how many other connections the app has.
+
+        Raises CannotTell without a token for that, NoConnection where Slack lets none in, OSError where `at`
+        cannot be had.
         """
-        socket, count = await self.connect()
-        async with SocketEars(socket, self.clock) as self._ears:
+        socket, count = (None, 1) if at is not None else await self.connect()
+        ears = SocketEars(socket, self.clock) if socket is not None else HttpEars(at or 0, self.clock)
+        async with ears as self._ears:
             yield count - 1
         self._ears = None
 
@@ -141,7 +167,10 @@ class SlackPort:
             return _refusal(error)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise CannotTell(f"{method} had no answer ({type(error).__name__})") from error
-        return CallReply(OK, answer.data if isinstance(answer.data, dict) else {})
+        body = answer.data if isinstance(answer.data, dict) else {}
+        if method in ("chat.postMessage", "chat.startStream") and not args.get("thread_ts"):
+            self.roots.append((str(body.get("channel") or args.get("channel")), str(body.get("ts"))))
+        return CallReply(OK, body)
 
 
 def _refusal(error: SlackApiError) -> CallReply:
@@ -194,13 +223,20 @@ class ProbeResult:
 
 
 class Need(StrEnum):
-    """What a probe wants beside a token and a channel."""
+    """What a probe wants beside a token and a channel.
+
+    SANDBOX: a workspace that nobody works in. HTTP: events that come by HTTP. TIME: minutes, beside others.
+    ALONE: that no other probe runs. RATE: that nothing was called for a minute. LONG: more than some seconds.
+    """
 
     EVENTS = "events"
     HAND = "hand"
     SANDBOX = "sandbox"
+    HTTP = "http"
     TIME = "time"
     ALONE = "alone"
+    RATE = "rate"
+    LONG = "long"
 
 
 Run: TypeAlias = Callable[[SlackPort, Place], Awaitable[ProbeResult]]

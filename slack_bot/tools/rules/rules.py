@@ -9,13 +9,26 @@ from collections.abc import Sequence
 from ...errors import UnreadableInput
 from ...settings.names import nearest
 from ...settings.slack_rules import CATALOGUE
-from . import event_probes, stream_probes
+from . import (
+    block_probes,
+    card_probes,
+    delivery_probes,
+    event_probes,
+    rate_probes,
+    read_probes,
+    stream_probes,
+    text_probes,
+    thread_probes,
+)
 from .port import PROBES, Probe
 from .report import as_json, as_text, summary
 from .result import RuleResult
 from .trial import trial_of_emulator
 
-PROBING = (stream_probes, event_probes)
+PROBING = (
+    stream_probes, text_probes, read_probes, card_probes, block_probes, thread_probes, event_probes,
+    delivery_probes, rate_probes,
+)  # fmt: skip
 """The modules that fill the table of probes."""
 
 

@@ -186,28 +186,32 @@ async def _idle(slack: SlackPort, place: Place) -> ProbeResult:
     return await _lived(slack, place, is_fed=False)
 
 
-async def _filled(slack: SlackPort, place: Place) -> tuple[int, str]:
-    """How many bytes a stream took, and the error that followed."""
-    ts, size, error = await start(slack, place), 0, OK
-    while size < _MOST_BYTES:
-        chunks = [text_chunk("x" * (_PIECE - 1) + "\n")]
-        error = (await slack.call(APPEND, channel=place.channel, ts=ts, chunks=chunks)).error
-        if error != OK:
-            break
-        size += _PIECE
-    await slack.call(STOP, channel=place.channel, ts=ts)
-    return size, error
+async def filled(slack: SlackPort, place: Place) -> tuple[int, str]:
+    """How many bytes of text a stream takes, and the error that follows."""
+
+    async def make() -> tuple[int, str]:
+        ts, size, error = await start(slack, place), 0, OK
+        while size < _MOST_BYTES:
+            chunks = [text_chunk("x" * (_PIECE - 1) + "\n")]
+            error = (await slack.call(APPEND, channel=place.channel, ts=ts, chunks=chunks)).error
+            if error != OK:
+                break
+            size += _PIECE
+        await slack.call(STOP, channel=place.channel, ts=ts)
+        return size, error
+
+    return await slack.once("filled", make)
 
 
-@probe("stream.bytes")
+@probe("stream.bytes", Need.LONG)
 async def _bytes(slack: SlackPort, place: Place) -> ProbeResult:
-    size, error = await _filled(slack, place)
+    size, error = await filled(slack, place)
     return ProbeResult(size, error if error != OK else "or more")
 
 
-@probe("stream.full")
+@probe("stream.full", Need.LONG)
 async def _full(slack: SlackPort, place: Place) -> ProbeResult:
-    return ProbeResult((await _filled(slack, place))[1])
+    return ProbeResult((await filled(slack, place))[1])
 
 
 @probe("stream.name")

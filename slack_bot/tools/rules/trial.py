@@ -20,6 +20,7 @@ from ...testing.slack.server import SlackServer
 from ...testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace, WorkspaceRules
 from .hand import EmulatedHand
 from .port import CannotTell, Need, Place, Probe, SlackPort
+from .rate_probes import REST
 from .result import RuleResult
 
 HELLO = "I am measuring how this workspace treats what I write. This thread is deleted in a moment."
@@ -45,15 +46,23 @@ async def make_trial(slack: SlackPort, place: Place, probes: Iterable[Probe], te
             await run(each)
 
     chosen = list(probes)
-    long = [each for each in chosen if Need.TIME in each.needs]
-    alone = [each for each in chosen if Need.ALONE in each.needs]
-    others = [each for each in chosen if not {Need.TIME, Need.ALONE} & each.needs]
+    apart = {Need.TIME, Need.ALONE, Need.RATE}
+    others = [each for each in chosen if not apart & each.needs]
     async with asyncio.TaskGroup() as group:
-        for each in long:
+        for each in _needing(Need.TIME, chosen):
             group.create_task(run(each))
         group.create_task(run_all(others))
-    await run_all(alone)
+    await run_all(_needing(Need.ALONE, chosen))
+    if rates := _needing(Need.RATE, chosen):
+        await asyncio.sleep(REST if results else 0.0)
+        async with asyncio.TaskGroup() as group:
+            for each in rates:
+                group.create_task(run(each))
     return [results[rule] for rule in CATALOGUE if rule in results]
+
+
+def _needing(need: Need, probes: Iterable[Probe]) -> list[Probe]:
+    return [each for each in probes if need in each.needs]
 
 
 async def _result(slack: SlackPort, place: Place, each: Probe) -> RuleResult:
@@ -84,22 +93,26 @@ async def open_place(slack: SlackPort, channel: str, user: str) -> Place:
 
 
 @asynccontextmanager
-async def emulated(rules: WorkspaceRules) -> AsyncIterator[tuple[SlackPort, Place]]:
-    """An emulated workspace on the running loop's virtual time, and a place in it."""
+async def emulated(rules: WorkspaceRules, *, is_http: bool = False) -> AsyncIterator[tuple[SlackPort, Place]]:
+    """An emulated workspace on the running loop's virtual time, and a place in it.
+
+    `is_http`: its events come by HTTP, else by Socket Mode.
+    """
     clock = virtual_clock.new_clock()
     manifest = replace(EVERYTHING, scopes=EVERYTHING.scopes | {CUSTOMIZE})
     workspace = Workspace(rules=rules, manifest=manifest)
     workspace.add_channel(_CHANNEL).members.add(workspace.add_user(_USER).id)
     with tempfile.TemporaryDirectory() as folder:
-        socket = str(Path(folder) / "slack")
+        socket, bot = (str(Path(folder) / name) for name in ("slack", "bot"))
+        url, to_bot = ("http://localhost/", _connector(bot)) if is_http else (None, None)
         async with (
-            SlackServer(workspace, clock, host=socket) as server,
-            aiohttp.ClientSession(connector=aiohttp.UnixConnector(socket, force_close=True)) as http,
+            SlackServer(workspace, clock, host=socket, bot_url=url, bot_connector=to_bot) as server,
+            aiohttp.ClientSession(connector=_connector(socket)) as http,
         ):
             client = AsyncWebClient(token=BOT_TOKEN, base_url=server.api_url, session=http, retry_handlers=[])
             hand = EmulatedHand(workspace, clock, _USER)
             slack = SlackPort(client, http, clock, app_token=APP_TOKEN, hand=hand)
-            async with slack.listening():
+            async with slack.listening(bot if is_http else None):
                 yield slack, await open_place(slack, _CHANNEL, _USER)
 
 
@@ -108,8 +121,21 @@ def trial_of_emulator(
 ) -> list[RuleResult]:
     """The results of an emulated workspace with `rules` (None: all of Slack's limits), at once."""
 
-    async def run() -> list[RuleResult]:
-        async with emulated(rules or WorkspaceRules.real()) as (slack, place):
-            return await make_trial(slack, place, probes, tell)
+    async def run(some: list[Probe], *, is_http: bool) -> list[RuleResult]:
+        if not some:
+            return []
+        async with emulated(rules or WorkspaceRules.real(), is_http=is_http) as (slack, place):
+            return await make_trial(slack, place, some, tell)
 
-    return virtual_clock.run(run())
+    async def run_both() -> list[RuleResult]:
+        chosen = list(probes)
+        by_http = _needing(Need.HTTP, chosen)
+        found = await run([each for each in chosen if each not in by_http], is_http=False)
+        return [*found, *await run(by_http, is_http=True)]
+
+    results = {each.rule.id: each for each in virtual_clock.run(run_both())}
+    return [results[rule] for rule in CATALOGUE if rule in results]
+
+
+def _connector(path: str) -> aiohttp.UnixConnector:
+    return aiohttp.UnixConnector(path, force_close=True)

@@ -37,6 +37,8 @@ async def test_what_cannot_be_told_says_why() -> None:
             await deaf.connect()
         with pytest.raises(CannotTell, match="SLACK_APP_TOKEN"):
             _ = deaf.ears
+        with pytest.raises(CannotTell, match="in HTTP mode"):
+            slack.ears_by("http")
         with pytest.raises(CannotTell, match="a person"):
             _ = deaf.hand
 

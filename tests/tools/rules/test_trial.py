@@ -51,10 +51,12 @@ def test_a_workspace_that_breaks_one_rule_is_caught(rule: str) -> None:
     wrong = another(CATALOGUE[rule])
     result = trial(rule, wrong)
     assert result.verdict == "differs", result
-    if not isinstance(wrong, str):  # an answer may be another one, once this rule does not stop the call
-        assert result.value == pytest.approx(wrong, rel=0.1)
 
 
 def test_what_was_seen_can_be_emulated_and_is_seen_again() -> None:
-    for rule, seen in {"stream.life": 120, "stream.direct": "missing_recipient_user_id"}.items():
+    """Numbers are found exactly where the experiment has the resolution for it."""
+    for rule, seen in {
+        "stream.life": 120, "stream.direct": "missing_recipient_user_id", "card.title_chars": 100,
+        "read.bold": "markdown", "socket.count": 4, "delivery.second_pause": 10,
+    }.items():  # fmt: skip
         assert trial(rule, seen).value == seen
