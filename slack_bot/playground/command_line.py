@@ -53,6 +53,8 @@ def _add_workspace(add: AddVerb) -> None:
     workspace.add_argument("--events", metavar="URL", help="post events there, as to `run --http`")
     about = "enforce these scopes and events (default: what slack-bot manifest prints)"
     workspace.add_argument("--manifest", metavar="FILE", help=about)
+    about = "behave as the workspace in which slack-bot rules wrote this file"
+    workspace.add_argument("--rules", metavar="FILE", help=about)
 
 
 def _serve(args: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..http_client import AsyncHTTPTransport, shared_tls
 from ..settings.load import load
+from ..settings.measured_rules import read_measured
 from ..testing.slack.rules import SHIPPED, AppManifest
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import (
@@ -57,21 +58,24 @@ class RunningWorkspace:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: host, port, api_port, events (the address for HTTP mode, or None), manifest (a file,
-    or None). Returns the status.
+    """The verb. `args`: host, port, api_port, events (the address for HTTP mode, or None), manifest and
+    rules (a file each, or None). Returns the status.
 
     Raises UnreadableInput if one of them makes no sense, BotError if an address cannot be had.
     """
     for port in (args.port, args.api_port):
         check_port(port)
     manifest = SHIPPED if args.manifest is None else _manifest_of(Path(args.manifest))
+    rules = WorkspaceRules.real()
+    if args.rules is not None:
+        rules = rules.as_measured(read_measured(Path(args.rules)).values)
     if args.events is not None and origin_of(args.events) is None:
         raise UnreadableInput(
             f"--events is {args.events!r}; give the address of `slack-bot run --http`,"
             " such as http://127.0.0.1:3000/slack/events"
         )
     set_up_logs(())
-    opened = open_workspace(args.host, args.port, args.api_port, args.events, manifest)
+    opened = open_workspace(args.host, args.port, args.api_port, args.events, manifest, rules)
     asyncio.run(serve_until_stopped(opened, lambda running: _announce(running, args.events)))
     return 0
 
@@ -118,13 +122,15 @@ async def open_workspace(
     api_port: int = 0,
     events: str | None = None,
     manifest: AppManifest = SHIPPED,
+    rules: WorkspaceRules | None = None,
 ) -> AsyncIterator[RunningWorkspace]:
     """Serve page and workspace until the context is left. Raises BotError if an address cannot be had.
 
-    `events`: where payloads are posted to, signed; None: Socket Mode. `manifest` is enforced.
+    `events`: where payloads are posted to, signed; None: Socket Mode. `manifest` is enforced, and `rules`
+    are (None: all of Slack's).
     """
     clock = system_clock()
-    workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
+    workspace = Workspace(rules=rules or WorkspaceRules.real(), manifest=manifest)
     async with ReplayRouter(AsyncHTTPTransport(verify=shared_tls())) as nobody:
         visitor = _WorkspaceVisitor(workspace, nobody, clock, has_bot=False)
         async with serve_page(visitor, host, port) as url, AsyncExitStack() as stack:

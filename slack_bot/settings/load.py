@@ -78,8 +78,6 @@ _PAIRS = (
     ("webhook_url", "webhook_secret"),
     ("langfuse_public_key", "langfuse_secret_key"),
 )
-_STREAM_LIFE = 300.0
-"""Seconds after which Slack ends a stream [obs] (facts: Slack 1.6)."""
 
 SettingValues: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """By setting: the name of the variable that set it, and the value."""
@@ -162,10 +160,10 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
     age = values["rotate_after"] + values["rotate_grace"]
-    if age >= _STREAM_LIFE:
+    if age >= (life := values["life"]):
         yield (
             f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
-            f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
+            f" {life:g} s, the age at which Slack itself ends a message that is written live"
         )
     if _lacks_store(settings):
         name = env_name(("store", "url"))
@@ -295,13 +293,16 @@ def read(
     """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
-    values: dict[SettingPath, tuple[str, str]] = {}
+    values: dict[SettingPath, tuple[str, object]] = {}
     of_tables: dict[str, SecretStr] = {}
     sources: list[_Source] = [_secret_files(secrets_dir), from_file, os.environ if env is None else env]
     for source in sources:
         _collect(source, values, of_tables, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, values)
     settings, refusals, refused = validated(values)
+    if settings.slack.rules is not None:
+        values |= _measured(settings.slack, values, problems)
+        settings, refusals, refused = validated(values)
     if of_tables:
         of_hooks = {name: value for name, value in of_tables.items() if name.startswith(HOOKS_PREFIX)}
         of_agents = {name: value for name, value in of_tables.items() if name not in of_hooks}
@@ -320,6 +321,26 @@ def read(
     if _lacks_joserfc(settings.agent):
         refused |= {("agent", "card_keys")}
     return settings, problems, refused | (FIELDS.keys() - values.keys() if unreadable else set())
+
+
+def _measured(
+    slack: models.SlackSettings, set_values: SettingValues, problems: list[str]
+) -> dict[SettingPath, tuple[str, object]]:
+    """What follows from the file of measured rules for settings that have no value."""
+    from .measured_rules import effects_of, read_measured
+
+    file = str(slack.rules)
+    try:
+        effects = effects_of(read_measured(Path(file)))
+    except SettingsError as error:
+        name = env_name(("slack", "rules"))
+        problems += [f"{name}: {line}" for line in str(error).splitlines()]
+        return {}
+    return {
+        each.setting: (f"{file} ({each.rule})", each.value)
+        for each in effects
+        if each.setting not in set_values and (slack.rules_allow_looser or not each.is_looser)
+    }
 
 
 def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
@@ -388,7 +409,7 @@ def _secret_files(directory: Path | None) -> dict[str, str]:
 
 def _collect(
     source: _Source,
-    setting_values: dict[SettingPath, tuple[str, str]],
+    setting_values: dict[SettingPath, tuple[str, object]],
     of_tables: dict[str, SecretStr],
     problems: list[str],
 ) -> None:

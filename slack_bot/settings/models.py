@@ -82,6 +82,11 @@ class SlackSettings(SettingsSection):
     """Seconds after which Slack is asked again where it did not say."""
     config: str | None = None
     """TOML file with settings of single channels. It is read again on SIGHUP."""
+    rules: str | None = None
+    """File of `slack-bot rules --real`: what was measured in this workspace takes the place of defaults; what
+    is set here counts before it."""
+    rules_allow_looser: bool = False
+    """Also take numbers of that file that ask more of Slack than the defaults."""
     suggested_prompts: Texts = ()
     """Up to four questions that Slack offers above a new conversation with the bot. Empty: examples from the
     skills on the agent's card."""
@@ -306,8 +311,10 @@ class StreamSettings(SettingsSection):
     post_retry_timeout: float = Field(default=180.0, ge=0)
     """Seconds, in all, of longer and longer pauses in which a message that Slack refuses is posted again,
     where there is no other way to show it. What is still refused then comes as a file."""
+    life: float = Field(default=300.0, gt=0)
+    """Seconds of age at which Slack itself ends a message that is written live [obs]."""
     rotate_after: float = Field(default=240.0, gt=0)
-    """Seconds of age at which an answer goes on in a new message [obs: Slack: 300]."""
+    """Seconds of age at which an answer goes on in a new message. Less than `life`, with `rotate_grace`."""
     rotate_grace: float = Field(default=20.0, ge=0)
     """Seconds more that a message gets to come to the end of a line."""
     rotate_bytes: int = Field(default=9_000, gt=0)

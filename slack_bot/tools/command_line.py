@@ -184,10 +184,27 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
 
 def _add_rules(add: AddVerb) -> None:
     about = "try each of Slack's rules that the bot relies on, on the emulated workspace or another one"
-    option = add("rules", _rules, about, "slack-bot rules --only stream.life").add_argument
+    verb = add("rules", _rules, about, "slack-bot rules --real --channel C0123456789 --user U0123456789")
+    where = verb.add_mutually_exclusive_group()
+    real = "on the workspace of the settings: it asks first, and deletes what it wrote"
+    where.add_argument("--real", action="store_true", help=real)
+    url = "on another emulator: the address of its Web API, as http://127.0.0.1:4003/api/"
+    where.add_argument("--url", metavar="URL", help=url)
+    option = verb.add_argument
+    option("--channel", metavar="C...", help="where it writes; the bot is a member")
+    option("--user", metavar="U...", type=_person, help="who the streams are for, a member too")
+    option("--quick", action="store_true", help="only what takes less than a minute")
+    sandbox = "also what disturbs others: calls up to the limit of each method, events without an answer"
+    option("--sandbox", action="store_true", help=sandbox)
+    hand = "also what needs a person: it says what to do in Slack, and waits"
+    option("--hand", action="store_true", help=hand)
+    option("--http", metavar="PORT", type=int, help="events come by HTTP to this port, not by Socket Mode")
+    option("--yes", action="store_true", help="do not ask")
     only = "this rule, or those of a group, as stream (repeat for more)"
     option("--only", metavar="RULE", action="append", default=[], help=only)
     option("--json", action="store_true", help="print the results as one JSON object")
+    output = "where what was seen is kept, private (with --real: slack-rules.json)"
+    option("-o", "--output", metavar="FILE", help=output)
 
 
 def _add_store(add: AddVerb) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from slack_bot.settings.slack_rules import CATALOGUE
+from slack_bot.settings.slack_rules import CATALOGUE, RATED
 
 
 def test_each_rule_is_a_sentence_with_a_source_and_a_value_of_its_kind() -> None:
@@ -12,7 +12,7 @@ def test_each_rule_is_a_sentence_with_a_source_and_a_value_of_its_kind() -> None
     for rule in CATALOGUE.values():
         assert re.fullmatch(r"[a-z_]+\.[a-zA-Z_.]+", rule.id), rule
         assert re.match(r"\[(doc|obs|code|own)\] \w", rule.source), rule
-        assert rule.says[0].isupper(), rule
+        assert rule.says[0].isupper() or rule.says.startswith(tuple(RATED)), rule
         assert not rule.says.endswith("."), rule
         assert isinstance(rule.expected, kinds[rule.kind]), rule
         assert rule.kind != "number" or (rule.unit and rule.least <= rule.expected <= rule.most), rule

@@ -66,10 +66,10 @@ def reacted(state: WorkspaceState, kind: str, user: str, name: str, to: StoredMe
     """reaction_added or reaction_removed (`kind`): Slack says which message, not what it says or where its
     thread is. The app hears of its own too, and only where it is a member.
     """
-    if user == state.bot.user_id and not state.rules.holds("event.reaction"):
-        return
     if state.bot.user_id in state.channels[to.channel].members and state.manifest.is_told(kind):
         item = {"type": "message", "channel": to.channel, "ts": to.ts}
+        if state.rules.holds("event.reaction_thread", usual=False):
+            item["thread_ts"] = to.root
         author = {} if not to.author else {"item_user": to.author}
         body = {"type": kind, "user": user, "reaction": name, "item": item, **author}
         event(state, {**body, "event_ts": state.next_ts()})

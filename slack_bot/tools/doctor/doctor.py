@@ -33,6 +33,7 @@ from .other_checks import (
     workspace_findings,
 )
 from .probe import probe
+from .rule_checks import check_rules
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
 _ALL = "see .env.example, which lists them all"
@@ -103,7 +104,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
     if not problems:
         yield ok("settings", "each is known and in its limits")
     policies, of_channels = _channels(settings)
-    for each in of_channels:
+    for each in [*of_channels, *check_rules(settings)]:
         yield each
     app = SlackApp()
     async with aiohttp.ClientSession() as session:

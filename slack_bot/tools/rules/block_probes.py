@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .port import Need, Place, ProbeResult, SlackPort, probe
+from .port import Place, ProbeResult, SlackPort, probe
 from .stream_probes import TEXT
 from .text_probes import POST, add_size, paragraph
 
@@ -102,21 +102,21 @@ _MAKERS: dict[str, Callable[[int], Block]] = {
 
 
 def _add(rule: str, make: Callable[[int], Block]) -> None:
-    add_size(rule, POST, lambda size: {"blocks": [make(size)]}, Need.LONG)
+    add_size(rule, POST, lambda size: {"blocks": [make(size)]})
 
 
 for _rule, _make in _MAKERS.items():
     _add(_rule, _make)
-add_size("chart.count", POST, lambda size: {"blocks": [_chart()] * size}, Need.LONG)
+add_size("chart.count", POST, lambda size: {"blocks": [_chart()] * size})
 
 
-@probe("data_table.uneven", Need.LONG)
+@probe("data_table.uneven")
 async def _uneven(slack: SlackPort, place: Place) -> ProbeResult:
     table = _data_table([[_cell()] * 2, [_cell()]])
     return await slack.answer_to(POST, **place.thread, text=TEXT, blocks=[table])
 
 
-@probe("button.hidden", Need.LONG)
+@probe("button.hidden")
 async def _hidden(slack: SlackPort, place: Place) -> ProbeResult:
     blocks = [_actions(_button(visible_to_user_ids=[place.user]))]
     return ProbeResult(await slack.takes(POST, **place.thread, text=TEXT, blocks=blocks))

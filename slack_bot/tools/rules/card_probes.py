@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .port import Need, Place, ProbeResult, SlackPort, add_probe, largest, probe
+from .port import Place, ProbeResult, SlackPort, add_probe, largest, probe
 from .stream_probes import APPEND, TEXT, filled, read, start, stop, streamed, text_chunk
 
 _TOO_LONG = 3_000
@@ -113,7 +113,7 @@ async def _open_plan(slack: SlackPort, place: Place) -> ProbeResult:
     return ProbeResult("failed" if _FAILED in titles else "kept", ", ".join(titles))
 
 
-@probe("card.weight", Need.LONG)
+@probe("card.weight")
 async def _weight(slack: SlackPort, place: Place) -> ProbeResult:
     """A stream takes so many bytes of text and so many cards: what a byte of details costs."""
     size, _ = await filled(slack, place)

@@ -17,6 +17,8 @@ from ...clock import Clock
 Way: TypeAlias = Literal["delivery", "http"]
 """How events come: by Socket Mode, or by HTTP; as in the ids of the rules."""
 _WITHIN = 10.0  # seconds that an event may take
+BY_HAND = 180.0
+"""Seconds that a person may take."""
 _HELLO = 10.0  # seconds that Slack has to greet
 _LISTENS = "0.0.0.0"
 

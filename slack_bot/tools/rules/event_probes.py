@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from .ears import HeardEvent, NoConnection, open_socket
+from .ears import BY_HAND, HeardEvent, NoConnection, open_socket
 from .port import CannotTell, Need, Place, ProbeResult, SlackPort, probe
 from .stream_probes import APPEND, TEXT, start, stop, text_chunk
 
@@ -98,24 +98,24 @@ async def _edit(slack: SlackPort, place: Place) -> ProbeResult:
     ears, hand = slack.ears, slack.hand
     since = len(ears.heard)
     await hand.mention(place.channel, place.root)
-    heard = await ears.until(lambda each: each.event.get("user") == place.user, since=since)
+    heard = await ears.until(lambda each: each.event.get("user") == place.user, BY_HAND, since)
     ts = "" if heard is None else str(heard.event.get("ts"))
     since = len(ears.heard)
     await hand.edit(place.channel, place.root)
-    told = await ears.until(
-        lambda each: is_about(ts)(each) and each.event.get("type") == "message", _QUIET, since
-    )
+    told = await ears.until(is_about(ts), BY_HAND, since)
     return ProbeResult("none" if told is None else str(told.event.get("subtype") or "message"))
 
 
-@probe("event.reaction", Need.EVENTS)
+@probe("event.reaction_thread", Need.EVENTS)
 async def _reaction(slack: SlackPort, place: Place) -> ProbeResult:
     ears = slack.ears
     item = {"channel": place.channel, "timestamp": place.root, "name": _EMOJI}
     await slack.ok("reactions.add", **item)
     heard = await ears.until(lambda each: each.event.get("type") == "reaction_added", _QUIET)
     await slack.ok("reactions.remove", **item)
-    return ProbeResult(heard is not None)
+    if heard is None:
+        raise CannotTell("no reaction_added came; the app may not subscribe to it")
+    return ProbeResult("thread_ts" in heard.event.get("item", {}))
 
 
 async def _mentioned(slack: SlackPort, place: Place) -> list[str]:
@@ -127,7 +127,7 @@ async def _mentioned(slack: SlackPort, place: Place) -> list[str]:
     def matches(heard: HeardEvent) -> bool:
         return heard.event.get("user") == place.user and heard.event.get("type") in ("app_mention", "message")
 
-    await ears.until(matches, since=since)
+    await ears.until(matches, BY_HAND, since)
     return [str(heard.event.get("type")) for heard in await _quiet(slack, matches, since)]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import asyncio
+from typing import Protocol, TextIO
 
 from ...clock import Clock
 from ...testing.slack.blocks import controls, plain
@@ -55,3 +56,34 @@ class EmulatedHand:
     async def sees(self, channel: str, root: str, words: str) -> bool:
         """Look at it."""
         return self._workspace.status_line(channel, root, now=self._clock.wall()) == words
+
+
+class AskedHand:
+    """The person at the terminal, who is told what to do in Slack."""
+
+    def __init__(self, answers: TextIO, out: TextIO) -> None:
+        self._answers, self._out = answers, out
+        self._lock = asyncio.Lock()
+
+    async def mention(self, channel: str, root: str) -> None:
+        """Ask for a mention."""
+        self._say("Mention the bot in the thread that it writes in, with one word behind it.")
+
+    async def edit(self, channel: str, root: str) -> None:
+        """Ask for a change."""
+        self._say("Change the text of your last message there.")
+
+    async def press(self, channel: str, root: str, label: str) -> None:
+        """Ask for a press."""
+        self._say(f"Press the last button there, which is called {label!r}.")
+
+    async def sees(self, channel: str, root: str, words: str) -> bool:
+        """Ask what is there, one question at a time; the answer is read beside the loop."""
+        async with self._lock:
+            self._say(f"Does a thread of the channel say {words!r} at its end now? [y/N] ")
+            said = await asyncio.to_thread(self._answers.readline)
+        return said.strip().lower() in ("y", "yes")
+
+    def _say(self, words: str) -> None:
+        self._out.write(f"\n>> {words}")
+        self._out.flush()

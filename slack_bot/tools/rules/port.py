@@ -185,18 +185,25 @@ def _refusal(error: SlackApiError) -> CallReply:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where probes write: below `root` in a channel, and below `direct_root` in a direct message with `user`.
+    """Where probes write: below `root` in a channel, and in a thread of the direct message with `user`.
 
-    `team`: that person's. `bot_user`: ours.
+    `direct_message`: its channel and that thread; empty where there is none. `team`: that person's.
+    `bot_user`: ours.
     """
 
     channel: str
     root: str
-    direct: str
-    direct_root: str
+    direct_message: tuple[str, str]
     user: str
     team: str
     bot_user: str
+
+    @property
+    def direct(self) -> tuple[str, str]:
+        """The direct message and the thread in it. Raises CannotTell where there is none."""
+        if not self.direct_message[0]:
+            raise CannotTell("no direct message can be opened; see the scope im:write")
+        return self.direct_message
 
     @property
     def thread(self) -> dict[str, str]:
@@ -226,7 +233,7 @@ class Need(StrEnum):
     """What a probe wants beside a token and a channel.
 
     SANDBOX: a workspace that nobody works in. HTTP: events that come by HTTP. TIME: minutes, beside others.
-    ALONE: that no other probe runs. RATE: that nothing was called for a minute. LONG: more than some seconds.
+    ALONE: that no other probe runs. RATE: that nothing was called for a minute.
     """
 
     EVENTS = "events"
@@ -236,7 +243,6 @@ class Need(StrEnum):
     TIME = "time"
     ALONE = "alone"
     RATE = "rate"
-    LONG = "long"
 
 
 Run: TypeAlias = Callable[[SlackPort, Place], Awaitable[ProbeResult]]

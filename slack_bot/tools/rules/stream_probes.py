@@ -78,7 +78,8 @@ async def _without_team(slack: SlackPort, place: Place) -> ProbeResult:
 
 @probe("stream.direct")
 async def _in_direct(slack: SlackPort, place: Place) -> ProbeResult:
-    return await try_start(slack, place, channel=place.direct, thread_ts=place.direct_root)
+    channel, root = place.direct
+    return await try_start(slack, place, channel=channel, thread_ts=root)
 
 
 @probe("stream.recipient_bot")
@@ -203,13 +204,13 @@ async def filled(slack: SlackPort, place: Place) -> tuple[int, str]:
     return await slack.once("filled", make)
 
 
-@probe("stream.bytes", Need.LONG)
+@probe("stream.bytes")
 async def _bytes(slack: SlackPort, place: Place) -> ProbeResult:
     size, error = await filled(slack, place)
     return ProbeResult(size, error if error != OK else "or more")
 
 
-@probe("stream.full", Need.LONG)
+@probe("stream.full")
 async def _full(slack: SlackPort, place: Place) -> ProbeResult:
     return ProbeResult((await filled(slack, place))[1])
 

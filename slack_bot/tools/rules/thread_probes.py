@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from .ears import HeardEvent
+from .ears import BY_HAND, HeardEvent
 from .event_probes import is_about
 from .port import CannotTell, Need, Place, ProbeResult, SlackPort, largest, probe
 from .stream_probes import TEXT, text_chunk
@@ -139,9 +139,11 @@ async def _at_stop(slack: SlackPort, place: Place) -> ProbeResult:
 
 @probe("prompts.count")
 async def _prompts(slack: SlackPort, place: Place) -> ProbeResult:
+    channel, root = place.direct
+    at = {"channel_id": channel, "thread_ts": root}
+
     async def accepts(count: int) -> bool:
         prompts = [{"title": f"Prompt {number}", "message": TEXT} for number in range(count)]
-        at = {"channel_id": place.direct, "thread_ts": place.direct_root}
         return await slack.takes(PROMPTS, **at, prompts=prompts)
 
     return await largest("prompts.count", accepts)
@@ -254,7 +256,7 @@ async def _pressed(slack: SlackPort, place: Place) -> HeardEvent:
     ts = await post(slack, place, blocks=[{"type": "actions", "elements": [button]}])
     await ears.until(is_about(ts), since=since)
     await slack.hand.press(place.channel, place.root, _PRESS)
-    heard = await ears.until(lambda each: each.payload.get("type") == "block_actions", since=since)
+    heard = await ears.until(lambda each: each.payload.get("type") == "block_actions", BY_HAND, since)
     if heard is None:
         raise CannotTell("no press was heard")
     return heard

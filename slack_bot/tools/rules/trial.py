@@ -22,6 +22,7 @@ from .hand import EmulatedHand
 from .port import CannotTell, Need, Place, Probe, SlackPort
 from .rate_probes import REST
 from .result import RuleResult
+from .tidying import tidy
 
 HELLO = "I am measuring how this workspace treats what I write. This thread is deleted in a moment."
 _USER, _CHANNEL = "U1", "C1"
@@ -77,19 +78,17 @@ async def _result(slack: SlackPort, place: Place, each: Probe) -> RuleResult:
 async def open_place(slack: SlackPort, channel: str, user: str) -> Place:
     """Begin a thread in the channel, and one in the direct message with `user`. Raises CannotTell."""
     own = await slack.ok("auth.test")
-    team = str(own.get("team_id"))
-    with suppress(CannotTell):
-        known = (await slack.ok("users.info", user=user)).get("user") or {}
-        team = str(known.get("team_id") or team)
-    direct = ""
+    known = await slack.call("users.info", user=user)
+    if known.error in ("user_not_found", "users_not_found"):
+        raise CannotTell(f"nobody there is {user}")
+    team = str((known.body.get("user") or {}).get("team_id") or own.get("team_id"))
+    root = str((await slack.ok("chat.postMessage", channel=channel, text=HELLO)).get("ts"))
+    direct, direct_root = "", ""
     with suppress(CannotTell):
         opened = (await slack.ok("conversations.open", users=user)).get("channel") or {}
         direct = str(opened.get("id") or "")
-    root = str((await slack.ok("chat.postMessage", channel=channel, text=HELLO)).get("ts"))
-    direct_root = ""
-    if direct:
         direct_root = str((await slack.ok("chat.postMessage", channel=direct, text=HELLO)).get("ts"))
-    return Place(channel, root, direct, direct_root, user, team, str(own.get("user_id")))
+    return Place(channel, root, (direct, direct_root), user, team, str(own.get("user_id")))
 
 
 @asynccontextmanager
@@ -114,6 +113,19 @@ async def emulated(rules: WorkspaceRules, *, is_http: bool = False) -> AsyncIter
             slack = SlackPort(client, http, clock, app_token=APP_TOKEN, hand=hand)
             async with slack.listening(bot if is_http else None):
                 yield slack, await open_place(slack, _CHANNEL, _USER)
+
+
+def measure_trial(probes: Iterable[Probe]) -> tuple[int, float]:
+    """How many calls `probes` make, and how many seconds they wait, on the emulated workspace."""
+
+    async def run() -> tuple[int, float]:
+        async with emulated(WorkspaceRules.real()) as (slack, place):
+            began = slack.clock.wall()
+            await make_trial(slack, place, list(probes), lambda result: None)
+            await tidy(slack, place.bot_user)
+            return slack.calls, slack.clock.wall() - began
+
+    return virtual_clock.run(run())
 
 
 def trial_of_emulator(
