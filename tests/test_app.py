@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -44,6 +43,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import Question
 from tests.inbound.payloads import mention
+from tests.loaded_program import loaded_program
 from tests.log_watch import log_watch
 from tests.processes import child
 from tests.redis_server import RedisServer
@@ -495,7 +495,7 @@ async def bot_process(
     env: dict[str, str], folder: Path
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.StreamReader]]:
     """`slack-bot run`, and its log."""
-    words = sys.executable, "-m", "slack_bot", "run"
+    words = *loaded_program(), "run"
     async with child(*words, env=env, cwd=folder, stderr=asyncio.subprocess.PIPE) as process:
         assert process.stderr is not None
         yield process, process.stderr

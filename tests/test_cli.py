@@ -15,6 +15,7 @@ import pytest
 from slack_bot import __version__
 from slack_bot.cli import EXIT_SIGPIPE, command_line, main, run_guarded
 from slack_bot.testing.harness import free_port
+from tests.loaded_program import loaded_program
 from tests.signing_keys import KeyPair
 
 VERBS = [
@@ -251,7 +252,7 @@ def test_a_run_with_a_broken_env_file_names_its_line_and_nothing_that_may_stand_
 
 
 def run_process(
-    *words: str, where: Path, command: tuple[str, ...] = ("-m", "slack_bot", "run"), **env: str
+    *words: str, where: Path, command: tuple[str, ...] = (), **env: str
 ) -> subprocess.CompletedProcess[str]:
     """`slack-bot run` in a process of its own; nobody answers where Slack and the agent should be."""
     known = {
@@ -263,7 +264,7 @@ def run_process(
         "SLACK_API_URL": f"http://127.0.0.1:{free_port()}/api/",
     }
     return subprocess.run(
-        [sys.executable, *command, *words],
+        [*(command or (*loaded_program(), "run")), *words],
         cwd=where,
         env={**known, **env},
         capture_output=True,
@@ -298,7 +299,7 @@ def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Pat
 def test_a_run_looks_for_garbage_seldom_and_not_among_what_it_loaded(elsewhere: Path) -> None:
     run = "from slack_bot.cli import main; main(['run']); import gc"
     look = f"{run}; print(gc.get_threshold()[0], gc.get_freeze_count())"
-    threshold, loaded = run_process(where=elsewhere, command=("-c", look)).stdout.split()
+    threshold, loaded = run_process(where=elsewhere, command=(sys.executable, "-c", look)).stdout.split()
     assert int(threshold) >= 10_000
     assert int(loaded) > 50_000
 
@@ -345,7 +346,7 @@ WRITERS = [
 
 def started(words: list[str], **streams: object) -> subprocess.CompletedProcess[bytes]:
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "slack_bot", *words]
+    command = [*loaded_program(), *words]
     return subprocess.run(command, env=environment, check=False, timeout=60, **streams)  # type: ignore[call-overload, no-any-return]
 
 

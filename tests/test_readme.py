@@ -19,6 +19,7 @@ import pytest
 from slack_bot.cli import command_line
 from slack_bot.completion import script
 from slack_bot.turn.machine import TABLE, State
+from tests.loaded_program import loaded_program
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -53,12 +54,14 @@ def leads(folder: Path, page: Path, link: str) -> bool:
     return target.exists() and (not anchor or anchor in anchors(target))
 
 
-def run(folder: Path, *words: str) -> str:
+STARTED = (sys.executable, "-m", "slack_bot")
+
+
+def run(folder: Path, *words: str, program: tuple[str, ...] = STARTED) -> str:
     """What the verb prints, run in `folder`; it must succeed."""
-    program = [sys.executable, "-m", "slack_bot", *words]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(
-        program, check=False, cwd=folder, capture_output=True, text=True, timeout=120, env=env
+        [*program, *words], check=False, cwd=folder, capture_output=True, text=True, timeout=120, env=env
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
@@ -153,7 +156,9 @@ def test_the_examples_of_a_suite_and_a_scenario_are_taken(tmp_path: Path) -> Non
     suite, scenario = re.findall(r"```json\n(.*?)```", (DOCS / "tools.md").read_text("utf-8"), re.DOTALL)
     (tmp_path / "suite.json").write_text(suite, "utf-8")
     (tmp_path / "scenario.json").write_text(scenario, "utf-8")
-    assert "3 of 3 checks passed" in run(tmp_path, "conform", "--suite", "suite.json")
+    assert "3 of 3 checks passed" in run(
+        tmp_path, "conform", "--suite", "suite.json", program=loaded_program()
+    )
     tape = str(DOCS / "tapes" / "caipe-0.2.41-simple.jsonl")
     played = json.loads(run(tmp_path, "replay", tape, "--json", "--scenario", "scenario.json"))
     assert played["outcome"] == "failed", "the example's agent fails"

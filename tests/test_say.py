@@ -27,6 +27,7 @@ from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.turn.outbound import OutboundMessage
+from tests.loaded_program import loaded_program
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 ROOT = "1700000000.123456"
@@ -115,7 +116,7 @@ class Place:
     folder: Path
 
     async def start(self, *words: str) -> asyncio.subprocess.Process:
-        command, pipe = (sys.executable, "-m", "slack_bot", *words), asyncio.subprocess.PIPE
+        command, pipe = (*loaded_program(), *words), asyncio.subprocess.PIPE
         return await asyncio.create_subprocess_exec(
             *command, env=self.env, cwd=self.folder, stdout=pipe, stderr=pipe
         )

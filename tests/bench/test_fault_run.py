@@ -81,7 +81,7 @@ def test_a_turn_that_never_ends_has_hung(monkeypatch: pytest.MonkeyPatch) -> Non
             await asyncio.sleep(0)
 
     monkeypatch.setattr(Writer, "carry_out", spin)
-    assert run(HELLO, most_seconds=1.0).verdict.kind == "hung"
+    assert run(HELLO, most_seconds=0.3).verdict.kind == "hung"
 
 
 def test_a_turn_that_waits_for_ever_has_hung(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,15 +6,17 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from slack_bot.app import FEATURES
+from tests.loaded_program import loaded_python
 
 PACKAGE = Path(__file__).parents[2] / "slack_bot"
+ROOMS = ("agents", "inbound", "observe", "settings", "slack", "store", "text", "threads", "turn", "web")
+"""What the bot is built of beside its features: nothing here may import them."""
 STORY = """
 import asyncio, json, os, signal
 from slack_bot.app import FEATURES, run
@@ -149,13 +151,9 @@ def tell(story: str, folder: Path, without: str = "") -> object:
     "": it has all.
     """
     done = subprocess.run(
-        [sys.executable, "-c", BRIEF + take_out(without, folder / "changed") + story],
+        [*loaded_python(*ROOMS), "-c", BRIEF + take_out(without, folder / "changed") + story],
         cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(PACKAGE.parent),
-            "OTEL_TRACES_SAMPLER": "always_off",  # nobody takes them
-        },
+        env={**os.environ, "OTEL_TRACES_SAMPLER": "always_off"},  # nobody takes them
         capture_output=True,
         text=True,
         check=False,

@@ -27,6 +27,7 @@ from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from tests.live_agent import live_agent
+from tests.loaded_program import loaded_program
 
 PATIENCE = 60
 
@@ -201,8 +202,7 @@ async def test_the_command_says_where_it_is_and_ends_on_ctrl_c(sign: signal.Sign
 async def test_the_command_shows_an_answer_of_yesterday_if_the_agent_is_its_own(is_ours: bool) -> None:
     async with live_agent() as live:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "slack_bot", "play", "--port", "0", *(() if is_ours else ("--url", live.url))),
+            *(*loaded_program(), "play", "--port", "0", *(() if is_ours else ("--url", live.url))),
             stdout=asyncio.subprocess.PIPE,
         )
         assert process.stdout is not None
@@ -237,8 +237,7 @@ async def test_the_command_says_that_the_port_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "slack_bot", "play", "--port", port),
+            *(*loaded_program(), "play", "--port", port),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -313,7 +312,7 @@ async def played(*args: str) -> tuple[list[Any], str, int | None]:
     """What the page is told until the turn is over, what the command writes to stderr, and its status."""
     command = ["replay", *args, "--play", "--port", "0"]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "slack_bot", *command,
+        *loaded_program(), *command,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None

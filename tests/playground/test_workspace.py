@@ -22,6 +22,7 @@ from slack_bot.testing.harness import wait_until
 from slack_bot.testing.slack.rules import AppManifest
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from tests.live_agent import HELD, live_agent
+from tests.loaded_program import loaded_program
 from tests.processes import child
 
 PATIENCE = 60
@@ -42,7 +43,7 @@ async def bot_of(
         "A2A_AGENT_URL": agent,
         **more,
     }
-    command = (sys.executable, "-m", "slack_bot", "run", *options)
+    command = (*loaded_program(), "run", *options)
     async with child(*command, env=env, cwd=folder, stderr=asyncio.subprocess.PIPE) as process:
         yield process
 
@@ -195,7 +196,7 @@ async def test_the_address_of_the_agent_that_is_set_is_printed(
 ) -> None:
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2]), **given}
     ports = "--port", "0", "--api-port", "0"
-    command = sys.executable, "-m", "slack_bot", "workspace", *ports
+    command = *loaded_program(), "workspace", *ports
     async with child(*command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE) as process:
         assert process.stdout is not None
         async with asyncio.timeout(PATIENCE):

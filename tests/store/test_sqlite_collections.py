@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -23,6 +22,7 @@ from slack_bot.store.sqlite import open_sqlite
 from slack_bot.store.sqlite_file import VERSION
 from slack_bot.store.stores import open_admin
 from slack_bot.turn.feedback import FeedbackRecord
+from tests.loaded_program import loaded_python
 
 from . import subjects
 from .contract import opened
@@ -57,7 +57,7 @@ def write_older(file: Path, version: int, *rows: str) -> None:
 
 
 def open_and_die(file: Path, steps: Path) -> int:
-    return subprocess.run([sys.executable, "-c", OPEN_AND_DIE, file, steps], check=False).returncode
+    return subprocess.run([*loaded_python(), "-c", OPEN_AND_DIE, file, steps], check=False).returncode
 
 
 def rows_of(file: Path, query: str) -> Sequence[object]:

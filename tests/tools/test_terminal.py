@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from slack_bot.tools.terminal import LiveLine, told_if_interrupted
 from tests.live_agent import live_agent
+from tests.loaded_program import loaded_program
 
 ROOT = Path(__file__).parents[2]
 SUITE = {"name": "mine", "cases": [{"name": "held", "query": "held", "checks": ["live_streamed"]}]}
@@ -42,7 +42,7 @@ async def test_ctrl_c_is_one_line_and_leaves_no_empty_file(
     (tmp_path / "suite.json").write_text(json.dumps(SUITE))
     async with live_agent() as live:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "slack_bot", *(word.format(live.url) for word in words)),
+            *(*loaded_program(), *(word.format(live.url) for word in words)),
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from asyncio.subprocess import PIPE
 
@@ -10,12 +9,13 @@ import httpx
 import pytest
 
 from slack_bot import cli
+from tests.loaded_program import loaded_program
 from tests.processes import child
 
 
 async def lines_of(*options: str) -> tuple[str, str]:
     """The address that the verb says, and the lines for the bot's file; the agent is asked for its card."""
-    async with child(sys.executable, "-m", "slack_bot", "agent", *options, stdout=PIPE) as process:
+    async with child(*loaded_program(), "agent", *options, stdout=PIPE) as process:
         assert process.stdout is not None
         told = (await process.stdout.readuntil(b"Ctrl-C ends it.\n")).decode()
         url = told.split()[4]

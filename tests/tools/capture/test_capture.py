@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from slack_bot.tools.replay.scenario import Scenario
 from tests.agents.memory_server import JSON, SSE, Body, Server, json_reply, reply, sse_reply
 from tests.live_agent import LONG, live_agent, replay_live
 from tests.live_agent import UNICODE as SENT
+from tests.loaded_program import loaded_program
 
 UNICODE = SENT.replace("\x85", "")  # a control character, which the bot lets nobody see
 ROOT = Path(__file__).parents[3]
@@ -435,7 +435,7 @@ async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "tape"
     async with live_agent() as live:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "slack_bot", "capture", live.url, "slow", "-o", str(path)),
+            *(*loaded_program(), "capture", live.url, "slow", "-o", str(path)),
             cwd=ROOT,
             stderr=subprocess.PIPE,
             env={"PATH": os.environ["PATH"]},

@@ -33,6 +33,7 @@ from slack_bot.tools.conform import conform
 from slack_bot.tools.conform.cases import Case, SuiteResult, open_suite, read_suite
 from slack_bot.tools.conform.conform import LiveTarget, QuestionCounter, run_case, run_suite
 from slack_bot.tools.conform.reports import SuiteProgress
+from tests.loaded_program import loaded_program
 from tests.tools.conform import replay_fixtures
 
 ROOT = Path(__file__).parents[3]
@@ -137,7 +138,7 @@ def test_ctrl_c_keeps_what_was_judged(here: Path) -> None:
     cases = [{**JOKE, "name": f"joke-{number}"} for number in range(400)]
     words = ["conform", "--suite", suite(here, *cases), "--report", "out.md", "--json"]
     with subprocess.Popen(
-        [sys.executable, "-m", "slack_bot", *words],
+        [*loaded_program(), *words],
         cwd=here,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from slack_bot.cli import main
+from tests.loaded_program import loaded_program
 
 from .operator import FAILED, UNKNOWN, bad, environment, one, well
 
@@ -111,9 +111,7 @@ def test_the_verb_prints_each_finding_and_its_exit_status_says_whether_the_bot_c
 
 async def _run_doctor(env: Mapping[str, str]) -> int:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "slack_bot",
+        *loaded_program(),
         "doctor",
         env={**os.environ, **env, "PYTHONPATH": str(ROOT)},
         stdout=asyncio.subprocess.DEVNULL,
