@@ -27,6 +27,9 @@ def examples(number: int) -> settings:
 at_each_third = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
 """What is tried at every moment of a turn: at each third by default, at all of them among the slow tests."""
 
+at_each_fifth = pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+"""The same for what takes long."""
+
 # -- texts ---------------------------------------------------------------------------------------------------
 
 WORDS = (

@@ -69,6 +69,10 @@ def load(*rooms: str) -> None:
         if parts[-1] != "__main__" and (not rooms or parts[0] in rooms):
             with suppress(ImportError):  # of an extra that is not installed
                 importlib.import_module(".".join(("slack_bot", *parts)).removesuffix(".__init__"))
+    if not rooms:
+        from slack_bot.playground.reference.agent import bundled_library
+
+        bundled_library()  # it takes as long as all modules
     gc.freeze()
     gc.enable()
 

@@ -34,6 +34,7 @@ _FLAGS = (
     "--force-prefers-reduced-motion",  # to draw what pulses took a quarter of the tests' time
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-software-rasterizer",  # nothing here is three-dimensional
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

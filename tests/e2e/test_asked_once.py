@@ -17,7 +17,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_third
+from tests.examples import at_each_fifth, at_each_third
 from tests.form_tapes import ONE, asking, form_in
 
 LOST = "cannot find out what became of this question"
@@ -92,8 +92,9 @@ def judge(bot: BotHarness, asked_before: int, at: object) -> None:
 
 
 @pytest.mark.parametrize("name", STORIES)
+@at_each_third
 @on_virtual_time
-async def test_a_question_is_asked_at_most_once_wherever_its_process_is_killed(name: str) -> None:
+async def test_a_question_is_asked_at_most_once_wherever_its_process_is_killed(step: int, name: str) -> None:
     begin, tapes = STORIES[name]
     points, is_over = 0, False
     while not is_over:
@@ -109,11 +110,11 @@ async def test_a_question_is_asked_at_most_once_wherever_its_process_is_killed(n
                 await next_bot.idle()
                 judge(next_bot, len(tapes) - 1, at)
                 assert await next_bot.store.unfinished() == [], at
-        points += 1
+        points += step
     assert points > 8
 
 
-@at_each_third
+@at_each_fifth
 @on_virtual_time
 async def test_so_it_is_where_the_next_process_is_killed_too(step: int) -> None:
     points, is_over = 0, False
@@ -184,7 +185,7 @@ TOGETHER = {
 
 
 @pytest.mark.parametrize("name", TOGETHER)
-@at_each_third
+@at_each_fifth
 @on_virtual_time
 async def test_each_of_several_messages_is_asked_at_most_once(step: int, name: str) -> None:
     """And at least once, unless its asker reads that nobody knows."""

@@ -1,13 +1,12 @@
-"""Every stream recorded from a real server ends in an outcome and something to read, the broken ones too."""
+"""What each recorded stream of a real server comes to: an outcome and something to read, broken ones too."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from slack_bot.testing.tape.recording import read_recording
-from slack_bot.tools.replay.replay import replayed
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 FILES = sorted(CAPTURES.glob("*.txt"))
@@ -84,11 +83,12 @@ ASKED_BEFORE = {"a2asdk130_auth": (LINK,), "a2asdk130compat03_auth": (LINK,)}
 """What stands there before it: the stream stays open for a sign-in, and the agent goes on by itself."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_recorded_stream_ends_well_told(path: Path) -> None:
+def assert_well_told(path: Path, result: Mapping[str, Any]) -> None:
+    """What a recording of `FILES` comes to: `tests/house/test_goldens.py` asks this of each, whose thread it
+    compares anyway.
+    """
     recording = read_recording(path.read_bytes())
     assert recording is not None
-    result = replayed(recording).result()
     thread, outcome, name = result["thread"], result["outcome"], path.stem
     assert outcome in {"answered", "asked", *TROUBLE}
     assert thread

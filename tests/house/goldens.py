@@ -31,7 +31,7 @@ from slack_bot.testing.slack.call_pipeline import SlackCall
 from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.result import as_line
-from tests.e2e import test_busy_model, test_oracle
+from tests.e2e import test_busy_model, test_captures, test_oracle
 from tests.examples import unheard
 from tests.house import scenes, shape
 
@@ -80,6 +80,21 @@ def replays() -> Iterator[str]:
             yield replay(path.relative_to(ROOT).as_posix(), path)
 
 
+def replay(name: str, path: Path) -> str:
+    """A line for the thread of a capture; of a file that is none, what is said about it."""
+    try:
+        capture = open_capture(path)
+    except UnreadableInput as error:
+        return f"{name}: {str(error).removeprefix(f'{path}')}"
+    result = replayed(capture).result()
+    if path in test_captures.FILES:
+        try:
+            test_captures.assert_well_told(path, result)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+    return hashed("replays", name, as_line(result))
+
+
 def shared_replays() -> Iterator[str]:
     """The same of those that are not ours to keep here, and of the cases of the oracle."""
     for path in captures_in(SHARED):
@@ -95,15 +110,6 @@ def captures_in(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.suffix in kinds and not path.name.endswith(".truth.txt"):
             yield path
-
-
-def replay(name: str, path: Path) -> str:
-    """A line for the thread of a capture; of a file that is none, what is said about it."""
-    try:
-        capture = open_capture(path)
-    except UnreadableInput as error:
-        return f"{name}: {str(error).removeprefix(f'{path}')}"
-    return hashed("replays", name, as_line(replayed(capture).result()))
 
 
 def conversations() -> Iterator[str]:

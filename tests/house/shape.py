@@ -110,15 +110,19 @@ def prose() -> Iterator[str]:
     """The docstrings and the comments."""
     for path in modules():
         yield from re.findall(r"^\s*# (.*)", path.read_text("utf-8"), re.MULTILINE)
-        for node in ast.walk(syntax_tree(path)):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                yield ast.get_docstring(node) or ""
+    for node in nodes(ast.Module, ast.ClassDef, *FUNCTIONS):
+        yield ast.get_docstring(node) or ""
 
 
 def lines(path: Path) -> int:
     return path.read_text("utf-8").count("\n")
 
 
-def nodes(kind: type[Node]) -> Iterator[Node]:
-    for path in modules():
-        yield from (each for each in ast.walk(syntax_tree(path)) if isinstance(each, kind))
+def nodes(*kinds: type[Node]) -> Iterator[Node]:
+    return (each for each in all_nodes() if isinstance(each, kinds))
+
+
+@cache
+def all_nodes() -> list[ast.AST]:
+    """Of the modules of the bot. To parse them for each figure took most of the time of all."""
+    return [each for path in modules() for each in ast.walk(syntax_tree(path))]

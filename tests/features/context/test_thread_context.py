@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.store.quoted import QUOTED, QuotedMessages
@@ -21,6 +21,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.people import PersonKind
 from slack_bot.turn.quotes import ThreadMessage
 from slack_bot.turn.record import Question, ThreadKey
+from tests.examples import examples
 from tests.store import subjects
 
 REPLIES = "conversations.replies"
@@ -609,7 +610,7 @@ STEPS = st.lists(st.sampled_from(["say", "say", "ask", "refused", "unread", "res
 
 
 @given(STEPS, st.booleans())
-@settings(max_examples=40)
+@examples(200)
 def test_over_any_course_each_word_is_told_once(steps: list[str], is_followed: bool) -> None:
     """`is_followed`: the bot is there from the first message on."""
 

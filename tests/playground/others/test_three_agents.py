@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,17 @@ def introduction(card: Any) -> Introduction:
     return Introduction(name=card.name, description=card.description, skills=tuple(skills))
 
 
-def chosen_for(question: str) -> tuple[str, ...]:
+@cache
+def rules() -> AgentRules:
     cards = {"guide": agent_card("u"), "travel": travel_card("u"), "tickets": tickets_card("u", "i")}
     skills = {name: introduction(card) for name, card in cards.items()}
     names = list(skills)
     words = {name: name for name in names}
-    choice = choose(question, AgentRules(words, names, names, default="guide", skills=skills))
+    return AgentRules(words, names, names, default="guide", skills=skills)
+
+
+def chosen_for(question: str) -> tuple[str, ...]:
+    choice = choose(question, rules())
     return choice.near or (choice.agent,)
 
 
@@ -64,13 +70,16 @@ def test_what_a_newcomer_asks_goes_to_the_guide(question: str) -> None:
     assert chosen_for(question) == ("guide",)
 
 
-def test_hardly_any_question_about_the_bot_goes_elsewhere() -> None:
-    """All messages that the guide learned from. The few are about trips and tickets indeed."""
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_hardly_any_question_about_the_bot_goes_elsewhere(step: int) -> None:
+    """Messages that the guide learned from, by default each seventh. The few are about trips and tickets
+    indeed.
+    """
     lines = [line for file in EXAMPLES.glob("*.tsv") for line in file.read_text("utf-8").splitlines()]
     questions = [line.partition("\t")[2] for line in lines]
-    elsewhere = [each for each in questions if chosen_for(each) != ("guide",)]
+    elsewhere = [each for each in questions[::step] if chosen_for(each) != ("guide",)]
     assert len(questions) > 20_000
-    assert len(elsewhere) < len(questions) / 200, elsewhere
+    assert len(elsewhere) < len(questions) / step / 200, elsewhere
 
 
 @pytest.mark.parametrize(

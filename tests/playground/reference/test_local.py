@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from slack_bot.playground.command_line import MODES
-from slack_bot.playground.reference.agent import bundled_library
+from slack_bot.playground.reference.agent import bundled_library as guide
 from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
 from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
 from slack_bot.playground.reference.toolbox import (
@@ -22,13 +22,16 @@ from slack_bot.playground.reference.toolbox import (
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 
-LIBRARY = bundled_library()
 Said = str | ToolCall
 
 
 async def talk(thought: Thought, settings: ReferenceSettings) -> list[list[tuple[float, Said]]]:
     """All messages, with the time of each piece. Tools take none."""
-    loop, model, tools = asyncio.get_running_loop(), LocalModel(thought, settings), Toolbox(LIBRARY, settings)
+    loop, model, tools = (
+        asyncio.get_running_loop(),
+        LocalModel(thought, settings),
+        Toolbox(guide(), settings),
+    )
     found, returned = list[list[tuple[float, Said]]](), list[tuple[ToolCall, ToolResult]]()
     while True:
         found.append([(loop.time(), said) async for said in model.turn(returned)])
@@ -40,7 +43,7 @@ async def talk(thought: Thought, settings: ReferenceSettings) -> list[list[tuple
 
 def timed(question: str, mode: str, pace: float = 0.0, **settings: object) -> list[list[tuple[float, Said]]]:
     chosen = ReferenceSettings.model_validate({"response_mode": mode, "pace": pace, **settings})
-    return virtual_clock.run(talk(think(question, LIBRARY), chosen))
+    return virtual_clock.run(talk(think(question, guide()), chosen))
 
 
 def messages(question: str, mode: str) -> list[list[Said]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.reference.agent import bundled_library
+from slack_bot.playground.reference.agent import bundled_library as guide
 from slack_bot.playground.reference.orders import (
     is_order,
     is_plain_order,
@@ -12,8 +12,6 @@ from slack_bot.playground.reference.orders import (
     table_reply,
     topic_of_table,
 )
-
-GUIDE = bundled_library()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +79,7 @@ def test_the_demonstration_that_shows_it_is_named(order: str, shown: str) -> Non
 
 
 def test_what_is_known_of_it_is_one_sentence() -> None:
-    near = [hit.section for hit in GUIDE.search("how do I deploy to staging")]
+    near = [hit.section for hit in guide().search("how do I deploy to staging")]
     assert order_reply("sing the blues", near).endswith(
         "What I know of it: *Deploying to staging* For staging, create a Slack app of its own in a test "
         "workspace, so that nobody mentions the wrong bot.\n"
@@ -108,7 +106,7 @@ def test_a_table_of_something_is_wanted(question: str, topic: str) -> None:
 
 def test_a_table_is_shown_where_the_guide_has_one_and_else_it_is_said_that_none_is_made() -> None:
     with_table, other = (
-        GUIDE.search(each)[0].section for each in ("The most important settings", "Who made it?")
+        guide().search(each)[0].section for each in ("The most important settings", "Who made it?")
     )
     assert table_reply(with_table, []).startswith("Four that are changed")
     assert table_reply(other, []).startswith("I cannot make a table")

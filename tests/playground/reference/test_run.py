@@ -1,5 +1,6 @@
 import json
 from collections.abc import AsyncIterator, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -31,7 +32,13 @@ from tests.playground.reference.event_queue import Kept
 
 COMPLETED, FAILED = TaskState.TASK_STATE_COMPLETED, TaskState.TASK_STATE_FAILED
 ASKED = TaskState.TASK_STATE_INPUT_REQUIRED
-LIBRARY = Library({"cats": "# Cats\n\nCats sleep."})
+
+
+@cache
+def library() -> Library:
+    return Library({"cats": "# Cats\n\nCats sleep."})
+
+
 Message = Sequence[str | ToolCall | ModelFailed]
 
 
@@ -56,7 +63,7 @@ def run(*messages: Message, mode: str = "marker", **settings: object) -> tuple[K
 
     async def carry_out() -> None:
         writer = EventWriter(queue, Task(id="t", context_id="c"))
-        await AgentRun(writer, said.turn, Toolbox(LIBRARY, chosen), chosen).carry_out()
+        await AgentRun(writer, said.turn, Toolbox(library(), chosen), chosen).carry_out()
 
     virtual_clock.run(carry_out())
     return queue, said

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.playground.reference.agent import bundled_library
+from slack_bot.playground.reference.agent import bundled_library as guide
 from slack_bot.playground.reference.classifier import Classifier
 from slack_bot.playground.reference.requests import think_of_request
 from slack_bot.playground.reference.scenarios import (
@@ -24,11 +24,11 @@ from slack_bot.playground.reference.toolbox import FETCH, SEARCH, ModelFailed, P
 from slack_bot.settings.models import ReferenceSettings
 from tests.playground.reference.test_subjects import SUBJECTS
 
-LIBRARY = bundled_library()
 Ending = Move | ModelFailed
 
 
-def run(question: str, reply: str | None = None, library: Library = LIBRARY, **caps: int) -> list[Ending]:
+def run(question: str, reply: str | None = None, library: Library | None = None, **caps: int) -> list[Ending]:
+    library = library or guide()
     tools = Toolbox(library, ReferenceSettings.model_validate(caps))
     thought, moves, result = think(question, library, reply), list[Ending](), None
     while True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.reference.agent import bundled_library
+from slack_bot.playground.reference.agent import bundled_library as guide
 from slack_bot.playground.reference.small_talk import (
     has_code,
     is_small_talk,
@@ -14,7 +14,6 @@ from slack_bot.playground.reference.small_talk import (
     wants_joke,
 )
 
-LIBRARY = bundled_library()
 UNKNOWN = "I do not know that. I only know this project"
 
 
@@ -70,14 +69,14 @@ UNKNOWN = "I do not know that. I only know this project"
     ],
 )
 def test_each_gets_a_short_fitting_reply(said: str, reply: str) -> None:
-    assert small_talk(said, LIBRARY).startswith(reply)
+    assert small_talk(said, guide()).startswith(reply)
 
 
 def test_what_is_not_known_is_said_with_what_is_known_and_what_comes_near() -> None:
-    near = [each for each in LIBRARY.sections_of("using-it-in-slack") if each.heading == "Signing in"]
-    text = small_talk("zwatz", LIBRARY, near)
+    near = [each for each in guide().sections_of("using-it-in-slack") if each.heading == "Signing in"]
+    text = small_talk("zwatz", guide(), near)
     assert "- **Signing in** An agent that may not act for you yet sends a link" in text
-    assert "- Data and security\n" in small_talk("zwatz", LIBRARY)
+    assert "- Data and security\n" in small_talk("zwatz", guide())
 
 
 @pytest.mark.parametrize("question", ["stop", "who are you?", "Bye!"])

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from functools import cache
 
 import pytest
 
@@ -16,11 +17,14 @@ from slack_bot.playground.reference.toolbox import (
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 
-LIBRARY = Library({"cats": "# Cats\n\nCats sleep."})
+
+@cache
+def library() -> Library:
+    return Library({"cats": "# Cats\n\nCats sleep."})
 
 
 def toolbox(**settings: object) -> Toolbox:
-    return Toolbox(LIBRARY, ReferenceSettings.model_validate(settings))
+    return Toolbox(library(), ReferenceSettings.model_validate(settings))
 
 
 def call(tool: str, argument: str) -> ToolCall:
