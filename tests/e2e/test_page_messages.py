@@ -12,7 +12,7 @@ from slack_bot.testing.slack.workspace import BOT_TOKEN
 from tests.playground import scenes
 
 from .chromium import Page
-from .visitor import text_of
+from .visitor import mention, text_of
 
 
 async def _edit(playground: Playground, ts: str, text: str) -> None:
@@ -175,3 +175,58 @@ async def test_who_reads_at_the_end_stays_there_when_the_window_shrinks(
     await page.until(f"document.querySelector('#roots .message') && {rest} < 2")
     await page.size(1280, 500)
     await page.until(f"innerHeight === 500 && {rest} < 2", 5)
+
+
+_REST = "((box) => box.scrollHeight - box.scrollTop - box.clientHeight)(document.querySelector('#roots'))"
+_ATTACH_PICTURE = """(async () => {
+  const canvas = Object.assign(document.createElement('canvas'), {width: 400, height: 300});
+  const bytes = await new Promise((done) => canvas.toBlob(done));
+  const [data, pick] = [new DataTransfer(), document.querySelector('#say-root input[type=file]')];
+  data.items.add(new File([bytes], 'picture.png', {type: 'image/png'}));
+  pick.files = data.files;
+  pick.dispatchEvent(new Event('change'));
+})()"""
+
+
+async def test_the_channel_follows_after_a_picture_was_sent(page: Page, playground: Playground) -> None:
+    for line in range(12):
+        await scenes.say(playground, scenes.JONAS, f"line {line}\nand more")
+    await page.until(f"document.querySelectorAll('#roots .message').length === 12 && {_REST} < 2")
+    await page.value(_ATTACH_PICTURE)
+    await mention(page, "what is this")
+    await page.until(f"document.querySelector('#roots .picture img')?.complete && {_REST} < 2", 10)
+    await mention(page, "tell me a joke")
+    await page.until(f"document.querySelectorAll('#roots .message').length === 14 && {_REST} < 2", 10)
+
+
+async def test_a_field_that_grows_before_the_page_hears_of_a_scroll_does_not_stop_it_from_following(
+    page: Page, playground: Playground
+) -> None:
+    for line in range(12):
+        await scenes.say(playground, scenes.JONAS, f"line {line}\nand more")
+    await page.until(f"document.querySelectorAll('#roots .message').length === 12 && {_REST} < 2")
+    attached = (  # right after the page has scrolled, before the event of it
+        "(() => { const [data, pick] = [new DataTransfer(), document.querySelector('#say-root input[type=file]')];"
+        " data.items.add(new File(['x'], 'note.txt')); pick.files = data.files;"
+        " new MutationObserver((changes, watch) => { watch.disconnect();"
+        " setTimeout(() => pick.dispatchEvent(new Event('change'))); })"
+        ".observe(document.querySelector('#roots'), {childList: true}); })()"
+    )
+    await page.value(attached)
+    await scenes.say(playground, scenes.JONAS, "one more")
+    await page.until("document.querySelector('#say-root .attached li')")
+    await scenes.say(playground, scenes.JONAS, "the last")
+    await page.until(f"document.querySelectorAll('#roots .message').length === 14 && {_REST} < 2", 10)
+
+
+async def test_who_reads_further_up_stays_there_until_they_write(page: Page, playground: Playground) -> None:
+    for line in range(16):
+        await scenes.say(playground, scenes.JONAS, f"line {line}\nand more")
+    await page.until(f"document.querySelectorAll('#roots .message').length === 16 && {_REST} < 2")
+    await page.value("document.querySelector('#roots').scrollTop = 100")
+    await page.until(f"{_REST} > 200")
+    await scenes.say(playground, scenes.JONAS, "one more")
+    await page.until("document.querySelectorAll('#roots .message').length === 17")
+    assert await page.value("document.querySelector('#roots').scrollTop") == 100
+    await mention(page, "tell me a joke")
+    await page.until(f"{_REST} < 2", 10)

@@ -98,6 +98,7 @@ const HANDLERS = {
     if (!due.parts.has("inside")) inside.add(fact, story);
   },
   said({ channel, ts, thread_ts }) {
+    (thread_ts ? thread : room).stick.toEnd(); // as in Slack, who writes sees it
     if (thread_ts) return;
     const wasTyping = document.activeElement === composers.root.field || $("chips").contains(document.activeElement);
     openThread(channel, ts);

@@ -20,17 +20,32 @@ export function paced(draw, gap) {
 
 const sticky = new Set();
 
-/** Keeps `box` at its end while it grows, unless the reader has scrolled up. `scrollAll` does the scrolling. */
+/**
+ * Keeps `box` at its end while it grows, unless the reader has scrolled up. `scrollAll` does the scrolling.
+ *
+ * The event of a scroll comes in a later frame. Until then a picture may be loaded, or the field below may grow:
+ * so only a position above the last one is the reader's doing, and being far from the end alone says nothing.
+ */
 export function stickToEnd(box) {
+  let top = 0; // the last position, which only a reader or a shorter content makes smaller
   const stick = {
     box,
     stuck: true,
     due: false,
     follow() { stick.due = true; },
     toEnd() { stick.stuck = stick.due = true; },
+    scroll() { box.scrollTop = 1e9; top = box.scrollTop; }, // the browser stops at the end
   };
-  box.addEventListener("scroll", () => { stick.stuck = box.scrollHeight - box.scrollTop - box.clientHeight < 32; }, { passive: true });
-  new ResizeObserver(() => { if (stick.stuck) box.scrollTop = 1e9; }).observe(box); // the window, or what stands below it
+  const again = () => { if (stick.stuck) stick.scroll(); };
+  box.addEventListener("scroll", ({ isTrusted }) => {
+    const isUp = box.scrollTop < top || !isTrusted; // one of our own says that a reader has unfolded something
+    top = box.scrollTop;
+    if (box.scrollHeight - top - box.clientHeight < 32) stick.stuck = true;
+    else if (isUp) stick.stuck = false;
+    else again();
+  }, { passive: true });
+  box.addEventListener("load", again, { capture: true }); // a picture has its height
+  new ResizeObserver(again).observe(box); // the window, or what stands below it
   sticky.add(stick);
   return stick;
 }
@@ -38,7 +53,7 @@ export function stickToEnd(box) {
 /** Scroll what grew to its end; `every` box when their sizes may have changed. */
 export function scrollAll(every = false) {
   for (const stick of sticky) {
-    if (stick.stuck && (stick.due || every)) stick.box.scrollTop = 1e9; // the browser stops at the end
+    if (stick.stuck && (stick.due || every)) stick.scroll();
     stick.due = false;
   }
 }
