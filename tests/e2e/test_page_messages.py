@@ -206,7 +206,8 @@ async def test_a_field_that_grows_before_the_page_hears_of_a_scroll_does_not_sto
         await scenes.say(playground, scenes.JONAS, f"line {line}\nand more")
     await page.until(f"document.querySelectorAll('#roots .message').length === 12 && {_REST} < 2")
     attached = (  # right after the page has scrolled, before the event of it
-        "(() => { const [data, pick] = [new DataTransfer(), document.querySelector('#say-root input[type=file]')];"
+        "(() => { const data = new DataTransfer();"
+        " const pick = document.querySelector('#say-root input[type=file]');"
         " data.items.add(new File(['x'], 'note.txt')); pick.files = data.files;"
         " new MutationObserver((changes, watch) => { watch.disconnect();"
         " setTimeout(() => pick.dispatchEvent(new Event('change'))); })"
