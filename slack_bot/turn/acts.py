@@ -82,7 +82,7 @@ def _why_no_post(act: AgentAct, allowed: AllowedActs) -> str:
     if not _CHANNEL.fullmatch(act.channel):
         return NO_CHANNEL
     if act.channel not in allowed.post_to:
-        return POST_NOT_LISTED.format(act.channel)
+        return POST_NOT_LISTED.format(f"<#{act.channel}>")
     if not act.text.strip():
         return NO_TEXT
     return TEXT_TOO_LONG.format(MOST_TEXT) if len(act.text) > MOST_TEXT else ""

@@ -28,7 +28,7 @@ ALL = {"react", "post"}
         (POST, ALL, 0, ""),
         (POST, ALL, MOST_ACTS, words.TOO_MANY_ACTS.format(MOST_ACTS)),
         (POST, {"react"}, 0, words.ACT_NOT_ALLOWED),
-        (replace(POST, channel="C3"), ALL, 0, words.POST_NOT_LISTED.format("C3")),
+        (replace(POST, channel="C3"), ALL, 0, words.POST_NOT_LISTED.format("<#C3>")),
         (replace(POST, channel="general"), ALL, 0, words.NO_CHANNEL),
         (replace(POST, channel="D2"), ALL, 0, words.NO_CHANNEL),
         (replace(POST, text=" "), ALL, 0, words.NO_TEXT),

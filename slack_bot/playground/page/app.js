@@ -320,7 +320,8 @@ const thread = new Column($("thread"), world, {
 function showRoom() {
   const isDm = model.isDm(view.place);
   $("place-title").replaceChildren(...placeName(view.place));
-  $("place-about").textContent = isDm ? "Direct message" : `${model.channel(view.place)?.members.length ?? 0} members`;
+  const members = model.channel(view.place)?.members.length ?? 0;
+  $("place-about").textContent = isDm ? "Direct message" : `${members} ${members === 1 ? "member" : "members"}`;
   const isHome = isDm && view.tab === "home";
   $("tabs").hidden = !isDm;
   $("place-about").hidden = isDm;

@@ -262,6 +262,8 @@ function angle(text, at, names) {
   if (person) return { node: h("span", { class: "mention", text: `@${names[person[1]] ?? person[2] ?? person[1]}` }), next: end + 1 };
   const date = /^!date\^(\d+)\^([^|^]*)/.exec(inner);
   if (date) return { node: h("time", { text: dated(Number(date[1]), date[2]) }), next: end + 1 };
+  const channel = /^#([CDG][A-Z0-9]+)(?:\|([^|]*))?$/.exec(inner);
+  if (channel) return { node: h("span", { class: "mention", text: `#${names[channel[1]] || channel[2] || channel[1]}` }), next: end + 1 };
   const place = /^(?:#[A-Z0-9]+|!subteam\^[A-Z0-9]+|!(?:here|channel|everyone))(?:\|(.*))?$/.exec(inner);
   if (place) return { node: h("span", { class: "mention", text: place[1] ?? inner.replace(/^!(?:subteam\^)?/, "@") }), next: end + 1 };
   const [url, label] = inner.split("|", 2);

@@ -53,7 +53,7 @@ export class MessageView {
     this.node.dataset.state = message.state;
     this.node.classList.toggle("private", Boolean(message.for));
     if (message.gone && !before?.gone) { this.node.classList.add("gone"); this.node.firstChild.replaceChildren(icon("trash")); if (before) this.offer(); }
-    if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, this.isOfPerson ? asMarkdown(message.text) : message.text, this.world.names); }
+    if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, this.isOfPerson ? asMarkdown(message.text) : message.text, { ...this.world.channels, ...this.world.names }); }
     if (!message.edited || message.author === this.world.bot()) this.edited.remove(); else lastLine(this.body).append(this.edited);
     if (!before) this.unfold = foldLong(this.body, `${message.channel} ${message.ts}`);
     if (message.state === "streaming" || (before && before.text !== message.text)) this.unfold();

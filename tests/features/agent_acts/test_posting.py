@@ -103,7 +103,7 @@ async def refused(folder: Path, tape: Tape, file: str = PAIR, **settings: Any) -
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
-        ({**POST, "channel": PRIVATE}, f"it may not post from here into {PRIVATE}"),
+        ({**POST, "channel": PRIVATE}, f"it may not post from here into <#{PRIVATE}>"),
         ({**POST, "channel": "#general"}, "it named no channel by its id"),
         ({**POST, "text": ""}, "it gave no text to post"),
         ({**POST, "text": "a" * 3001}, "its text has more than 3000 characters"),
