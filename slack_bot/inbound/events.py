@@ -24,7 +24,9 @@ from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
 from ..threads.ports import Route
 from ..threads.threads import Threads
+from ..turn.json_values import object_of
 from ..turn.people import Organisation
+from ..turn.progress import Stage
 from ..turn.quotes import ThreadMessage
 from ..turn.record import Question
 from .access import Access, BotAccess, HourlyQuestions, Refusal
@@ -229,6 +231,8 @@ class SlackListeners:
         """
         context, text = self._threads.context, change.text
         await context.reword(change.thread, event.event, is_gone=text is None)
+        if text is not None and change.is_of_bot and await self._is_quote(change, event):
+            return None
         if change.names_others and text is not None:
             text = await self._text_for_bot(change, as_first_written(event.body, me))
         is_done = await self._threads.routing.reword(change.key, text)
@@ -253,6 +257,17 @@ class SlackListeners:
         if judgement.question is not None and judgement.reason is None:
             await self._threads.intake.never_ask(judgement.question)
         return None
+
+    async def _is_quote(self, change: MessageChanged, event: MessageEvent) -> bool:
+        """Whether the edit is of an alert, which is no question itself: then it is quoted as it reads now, as
+        long as its question has not begun.
+        """
+        turn = await self._threads.intake.turn(change.key)
+        if turn is None or not turn.question.quoted:
+            return change.has_same_text
+        if turn.stage is Stage.ACCEPTED:
+            await self._threads.channels.requote(turn.question, object_of(event.event.get("message")))
+        return True
 
     async def _text_for_bot(self, change: MessageChanged, now: MessageEvent | None) -> str | None:
         """What an edited message that mentions others says to the bot; None: nothing."""

@@ -81,7 +81,8 @@ class MessageChanged:
     """A person has edited or deleted a message (`text` is None if it was deleted).
 
     `key` is the key that the message has as a question. `names_others`: the new text mentions others and not
-    the bot, in a conversation where only messages with a mention are for the bot.
+    the bot, in a conversation where only messages with a mention are for the bot. `is_of_bot`: another bot
+    wrote it. `has_same_text`: that bot changed only what stands beside the text.
     """
 
     key: str
@@ -89,6 +90,8 @@ class MessageChanged:
     user: str
     text: str | None
     names_others: bool = False
+    is_of_bot: bool = False
+    has_same_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,15 +443,24 @@ def _changed(event: _Event, me: BotIdentity) -> MessageChanged | None:
     if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
-    if not is_gone and now["text"] == before["text"]:
+    has_same_text, is_of_bot = now["text"] == before["text"], now.is_from_bot() or before.is_from_bot()
+    if not is_gone and has_same_text and not (is_of_bot and now.raw.get("edited")):
         return None
     question = before.question("")
     if is_gone:
-        return MessageChanged(question.key, question.thread, question.user, None)
+        return MessageChanged(question.key, question.thread, question.user, None, is_of_bot=is_of_bot)
     wording = without_mention(now["text"], me.user)
     names_others = wording == now["text"] and _NAMED.search(wording) is not None
     is_for_others = names_others and not is_direct(event["channel"])
-    return MessageChanged(question.key, question.thread, question.user, to_text(wording), is_for_others)
+    return MessageChanged(
+        question.key,
+        question.thread,
+        question.user,
+        to_text(wording),
+        is_for_others,
+        is_of_bot=is_of_bot,
+        has_same_text=has_same_text,
+    )
 
 
 def _why_not(event: _Event, me: BotIdentity) -> str | None:

@@ -58,6 +58,18 @@ async def keep_quoted(
     await store.change(QUOTED, (question.quoted,), lambda kept: kept or new, now)
 
 
+async def change_quoted(store: CollectionStore, key: str, message: ThreadMessage, now: float) -> None:
+    """A message that is kept for the question of `key` was edited. Raises StoreError."""
+
+    def changed(kept: QuotedMessages | None) -> QuotedMessages | None:
+        if kept is None:
+            return None
+        messages = tuple(message if each.ts == message.ts else each for each in kept.messages)
+        return replace(kept, messages=messages)
+
+    await store.change(QUOTED, (key,), changed, now)
+
+
 async def quoted_messages(store: CollectionStore, key: str) -> tuple[ThreadMessage, ...]:
     """What a question is about; empty if it was erased or has expired. Raises StoreError."""
     record = await store.get(QUOTED, (key,))

@@ -242,6 +242,10 @@ class Intake:
 
     # -- messages that change
 
+    async def turn(self, key: str) -> TurnRecord | None:
+        """The turn of the question with this key; None if it was not accepted. Raises StoreError."""
+        return await self._store.turn(key)
+
     async def edit(self, key: str, thread: ThreadKey, text: str | None) -> bool:
         """A message was edited, or deleted (None). That counts as long as its question arrives or waits here;
         if not, another process may be informed. Whether it did here. Raises StoreError.

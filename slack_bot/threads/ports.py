@@ -160,6 +160,9 @@ class ChannelQuestions:
         """
         return ChannelVerdict(reason="a message that does not mention the bot")
 
+    async def requote(self, question: Question, event: Mapping[str, Any]) -> None:
+        """The message that `question` is about reads as in `event` now. Raises StoreError."""
+
 
 class FormAnswers:
     """What becomes of an agent's questions beside the answer in words. Here nothing else answers them."""

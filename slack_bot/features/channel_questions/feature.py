@@ -7,10 +7,12 @@ from typing import Any
 
 from ...errors import BotError
 from ...slack.thread_messages import thread_message
+from ...store.quoted import change_quoted
 from ...text.mrkdwn import to_text
 from ...threads.ports import ChannelQuestions, ChannelVerdict, CommonParts, ThreadPorts
 from ...turn.json_values import text_in
 from ...turn.people import Organisation
+from ...turn.quotes import ThreadMessage
 from ...turn.record import Question, QuestionOrigin, is_direct
 from ..feature import Feature
 from .patterns import has_match
@@ -29,6 +31,7 @@ class OpenChannels(ChannelQuestions):
 
     def __init__(self, common: CommonParts) -> None:
         self._policies, self._api = common.policies, common.api
+        self._store, self._wall = common.store, common.clock.wall
         entries = common.agents.settings.entries.items()
         self._agents = {entry.group: name for name, entry in entries if entry.group is not None}
 
@@ -64,12 +67,7 @@ class OpenChannels(ChannelQuestions):
         policy = self._policies.of(message.thread.channel)
         if not policy.ask:
             return ChannelVerdict(reason=_NO_ASK)
-        try:
-            own = await self._api.identity()
-        except BotError:  # its own log line says why
-            own = {}
-        ours = Organisation(message.thread.team, text_in(own, "enterprise_id"))
-        alert = thread_message(event, own, ours)
+        alert = await self._quote(message, event)
         if alert is None or not (alert.text or alert.files):
             return ChannelVerdict(reason=_NO_WORDS)
         if policy.match and not has_match(to_text(alert.text), policy.match):
@@ -78,6 +76,19 @@ class OpenChannels(ChannelQuestions):
             message, text=policy.ask, origin=QuestionOrigin.CHANNEL, is_addressed=False, quoted=message.key
         )
         return ChannelVerdict(question, quoted=(alert,))
+
+    async def requote(self, question: Question, event: Mapping[str, Any]) -> None:
+        alert = await self._quote(question, event)
+        if alert is not None and (alert.text or alert.files):
+            await change_quoted(self._store, question.quoted, alert, self._wall())
+
+    async def _quote(self, message: Question, event: Mapping[str, Any]) -> ThreadMessage | None:
+        try:
+            own = await self._api.identity()
+        except BotError:  # its own log line says why
+            own = {}
+        ours = Organisation(message.thread.team, text_in(own, "enterprise_id"))
+        return thread_message(event, own, ours)
 
 
 def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:

@@ -227,6 +227,14 @@ class Workspace:
         payloads.message(self.state, message)
         return ts
 
+    def alert_again(self, channel: str, ts: str, attachments: Sequence[Json], *, now: float) -> None:
+        """The other app's bot edits what it said: its text stays as it was."""
+        self.pass_time(now)
+        message = self._find(channel, ts)
+        before, message.attachments, message.edited = message.body, list(attachments), True
+        self.state.changed(channel, message.root)
+        payloads.changed(self.state, message, before)
+
     def press(
         self, user: str, channel: str, ts: str, action_id: str, *, now: float, value: str | None = None
     ) -> Envelope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,54 @@ async def test_an_alert_is_quoted_below_the_question_of_the_channel() -> None:
         assert asked.text == "What is behind this alert?"
         assert "p95 is over 2 s" in str(asked.params["message"]["parts"][1:])
         assert "service: shop" in str(asked.params["message"]["parts"][1:])
+
+
+RESOLVED = [{**FIRING[0], "fallback": "Resolved", "title": "Resolved: p95 is 0.2 s"}]
+
+
+async def edited_alert(bot: BotHarness, seconds: float) -> str:
+    """An alert that its bot edits after `seconds`, and what of it went to the agent."""
+    added(bot)
+    root = bot.workspace.alert("B9", CHANNEL, FIRING, now=bot.now)
+    await bot.deliver()
+    await asyncio.sleep(seconds)
+    bot.workspace.alert_again(CHANNEL, root, RESOLVED, now=bot.now)
+    await bot.deliver()
+    await bot.idle()
+    (asked,) = bot.agent.questions
+    assert asked.text == "What is behind this alert?"
+    assert bot.read(root) == ["The cache is cold."] and bot.calls("chat.postEphemeral") == []
+    return str(asked.params["message"]["parts"][1:])
+
+
+@on_virtual_time
+async def test_an_alert_that_is_edited_before_its_question_begins_is_quoted_as_it_is_then() -> None:
+    waits = {"busy": "collect", "collect_delay": 3.0}
+    async with run_bot(answer("The cache is cold."), **ALERTS, **waits) as bot:
+        quoted = await edited_alert(bot, 1.0)
+        assert "Resolved: p95 is 0.2 s" in quoted
+
+
+@on_virtual_time
+async def test_the_text_of_an_alert_never_becomes_the_question() -> None:
+    waits = {"busy": "collect", "collect_delay": 3.0}
+    async with run_bot(answer("The cache is cold."), **ALERTS, **waits) as bot:
+        added(bot)
+        root = await bot.say("Firing: p95 is over 2 s", user="B9")
+        await asyncio.sleep(1.0)
+        bot.workspace.edit(CHANNEL, root, "Resolved: p95 is 0.2 s", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        (asked,) = bot.agent.questions
+        assert asked.text == "What is behind this alert?"
+        assert "Resolved: p95 is 0.2 s" in str(asked.params["message"]["parts"][1:])
+
+
+@on_virtual_time
+async def test_after_that_it_stays_as_it_was() -> None:
+    async with run_bot(answer("The cache is cold.", seconds=20.0), **ALERTS) as bot:
+        quoted = await edited_alert(bot, 5.0)
+        assert "p95 is over 2 s" in quoted
 
 
 @pytest.mark.parametrize(
