@@ -203,7 +203,8 @@ async def build(
         parts = BotParts(common, threads, hourly, access, router, authorize, http=web)
         features = _start_features(parts, bolt, observers, stack)
         (listeners := SlackListeners(threads, common.policies, access, bots, hourly, clock)).register(bolt)
-        backfill = Backfill(listeners, store, History(api), settings.slack, clock)
+        looks = [each.look_back for each in features.values() if each.look_back is not None]
+        backfill = Backfill(listeners, store, History(api), settings.slack, clock, looks)
         return App(
             settings=settings, clock=clock, store=store, agents=agents, web_client=web_client,
             authorize=authorize, policies=common.policies, threads=threads, bolt=bolt, health=health,

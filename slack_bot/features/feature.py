@@ -13,6 +13,7 @@ from ..clock import Clock
 from ..http_client import AsyncClient
 from ..inbound.access import Access, HourlyQuestions, Operators
 from ..inbound.authorizer import Authorize
+from ..inbound.backfill import LookBack
 from ..inbound.buttons import Button, ButtonRouter
 from ..inbound.http_server import Handler, check_address, listening, slack_limits
 from ..inbound.read import BotIdentity
@@ -111,6 +112,7 @@ class FeatureWork:
     - `run`: runs while Slack is connected, and is cancelled at the end. `receiver` works as long.
     - `observe`: gets every fact.
     - `reload`: takes what the file says now, after all of it was found right. Raises SettingsError.
+    - `look_back`: looks for what happened while the bot was away, after its questions.
     - `close`: called when no turn runs any more, before the store is closed.
     """
 
@@ -121,6 +123,7 @@ class FeatureWork:
     close: Callable[[], Awaitable[None]] | None = None
     receiver: RequestReceiver | None = None
     reload: Callable[[], None] | None = None
+    look_back: LookBack | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ so a question that Slack delivers as well is asked once.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ..clock import Clock
@@ -26,6 +26,8 @@ _HOUR = 3600.0
 _RECENT = 7 * 24 * _HOUR  # for so long an earlier question makes a direct message known
 
 Message: TypeAlias = Mapping[str, Any]
+LookBack: TypeAlias = Callable[[BotIdentity, float, float], Awaitable[None]]
+"""Looks for something else between two times, in seconds since 1970. Raises BotError."""
 
 
 class MessageReader(Protocol):
@@ -50,7 +52,9 @@ class Backfill:
         reader: MessageReader,
         settings: SlackSettings,
         clock: Clock,
+        others: Sequence[LookBack] = (),
     ) -> None:
+        self._others = others
         self.listeners, self.reader = listeners, reader
         self._store, self._settings, self._clock = store, settings, clock
 
@@ -72,6 +76,8 @@ class Backfill:
                 search = _Search(self, me, since, until)
                 while todo:
                     await search.look(todo)
+                for look in self._others:
+                    await look(me, since, until)
         except TimeoutError:
             why = ": the time of SLACK_BOT_SLACK__BACKFILL_TIMEOUT was over"
         except BotError as error:

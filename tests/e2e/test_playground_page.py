@@ -437,7 +437,8 @@ MARKDOWN = [
     ("<!here> <#C1|general> <!date^0^on {nothing|then>",
      '<p><span class="mention">@here</span> <span class="mention">#general</span>'
      " <time>on {nothing</time></p>"),
-    ("in <#C7> and <#C8>", '<p>in <span class="mention">#news</span> and <span class="mention">#C8</span></p>'),
+    ("in <#C7> and <#C8>",
+     '<p>in <span class="mention">#news</span> and <span class="mention">#C8</span></p>'),
     ("<@U0MAYA> and <@U9ELSE>",
      '<p><span class="mention">@Maya</span> and <span class="mention">@U9ELSE</span></p>'),
 ]  # fmt: skip
@@ -447,7 +448,8 @@ async def test_markdown_is_rendered_safely_and_the_same_live(page: Page) -> None
     for text, html in MARKDOWN:
         at_once, live = await page.value(
             "import('/page/markdown.js').then(({show}) => {"
-            " const names = {U0MAYA: 'Maya', C7: 'news'}, one = document.createElement('div'), other = one.cloneNode();"
+            " const names = {U0MAYA: 'Maya', C7: 'news'};"
+            " const one = document.createElement('div'), other = one.cloneNode();"
             f" const text = {json.dumps(text)}; show(one, text, names);"
             " for (let end = 1; end <= text.length; end += 1) show(other, text.slice(0, end), names);"
             " return [one.innerHTML, other.innerHTML]; })"

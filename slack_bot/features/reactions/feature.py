@@ -18,6 +18,7 @@ from ...inbound.authorizer import identity_of
 from ...inbound.read import Asker, BotIdentity, Press, Reaction, read_reacted, read_reaction
 from ...settings.reactions import ReactionUse, emoji_of
 from ...slack.blocks import turn_of
+from ...slack.history import History
 from ...slack.thread_messages import thread_message
 from ...text.reaction_words import REACTED_IS_EXTERNAL, REACTED_NOT_READ, REACTION_ASKS
 from ...text.words import ALREADY_OVER, ASKER_IS_UNKNOWN, NOT_YOURS_TO_STOP
@@ -29,6 +30,7 @@ from ...turn.progress import Stage, TurnRecord
 from ...turn.quotes import ThreadMessage
 from ...turn.record import Question, QuestionOrigin, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
+from .look_back import MissedReactions
 from .message_reader import ReactedMessageReader
 
 _log = logging.getLogger(__name__)
@@ -108,8 +110,9 @@ class ReactionListener:
 
     async def _message(self, reaction: Reaction, me: BotIdentity) -> ReactedMessage | None:
         found = await self._reader.read(reaction.channel, reaction.ts)
-        if found is None:
-            return None
+        return None if found is None else self._reacted(reaction, found, me)
+
+    def _reacted(self, reaction: Reaction, found: Object, me: BotIdentity) -> ReactedMessage:
         question, author = read_reacted(reaction, found)
         own = {"bot_user_id": me.user, "bot_id": me.bot}
         quote = thread_message(found, own, _ours(me, reaction.team))
@@ -117,10 +120,32 @@ class ReactionListener:
 
     # -- a question
 
-    async def _ask(self, reaction: Reaction, message: ReactedMessage, me: BotIdentity, team: str) -> None:
+    async def ask_late(self, reaction: Reaction, found: Object, me: BotIdentity) -> bool:
+        """Ask what a reaction to the message `found` asked while the bot was away, unless that was asked.
+
+        Who may not ask reads nothing. Returns whether it is asked. Raises BotError.
+        """
+        message = self._reacted(reaction, found, me)
+        if await self._common.store.turn(_question(reaction, message, reaction.team).key) is not None:
+            return False
+        profile = await self._common.people.user(reaction.user)
+        if profile is None or reaction.user == _SLACKBOT or profile.get("is_bot"):
+            return False
+        return await self._ask(reaction, message, me, text_in(profile, "team_id"), is_late=True)
+
+    async def _ask(
+        self,
+        reaction: Reaction,
+        message: ReactedMessage,
+        me: BotIdentity,
+        team: str,
+        *,
+        is_late: bool = False,
+    ) -> bool:
+        """Returns whether it is asked."""
         quote, ours = message.quote, _ours(me, reaction.team)
         if quote is None or not (quote.text or quote.files):
-            return
+            return False
         question = _question(reaction, message, team or reaction.team)
         refusal = await self._bot.access.refusal(question, reaction.by, ours)
         is_for_reader = refusal is None or self._bot.access.is_to_be_told(question)
@@ -131,15 +156,17 @@ class ReactionListener:
         threads = self._bot.threads
         if refusal is not None:
             _log.info("a reaction is refused: %s", refusal.reason, extra={"thread_ts": question.thread.ts})
-            if is_for_reader:
+            if is_for_reader and not is_late:
                 threads.refusals.refuse(question, refusal.words)
-            return
+            return False
         route = await threads.routing.route(question, is_mention=False)
         if not route.is_asked:
-            threads.refusals.refuse(question, route.words)
-            return
-        await threads.intake.accept(route.question, route.agent, route.reason, (quote,))
+            if not is_late:
+                threads.refusals.refuse(question, route.words)
+            return False
+        is_new = await threads.intake.accept(route.question, route.agent, route.reason, (quote,))
         await threads.follow.reacted(question, quote.author)
+        return is_new
 
     # -- what buttons do
 
@@ -246,7 +273,9 @@ async def _do_nothing() -> None:
 
 def start(bot: BotParts) -> FeatureWork:
     """Listen to reactions. Slack sends them only where the manifest asks for them."""
-    return FeatureWork(register=ReactionListener(bot).register)
+    listener, common = ReactionListener(bot), bot.common
+    missed = MissedReactions(listener.ask_late, common.policies, History(common.api))
+    return FeatureWork(register=listener.register, look_back=missed.look)
 
 
 FEATURE = Feature("reactions", start)
