@@ -183,6 +183,7 @@ class _ActsOfTurn(TurnActs):
             agent=self._agent,
             channel=act.channel,
             text=act.text,
+            user="" if asked.asker is None else asked.user,
         )
 
 

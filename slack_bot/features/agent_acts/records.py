@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ...store.collection import Collection, Key
+from ...store.collection import Collection, KeptPerson, Key
 from ...turn.record import ThreadKey
 from ..due_posts import KeptPost
 
@@ -15,7 +15,8 @@ DONE, REFUSED = "done", "failed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptAct(KeptPost):
-    """An act of an agent. `turn`: the key of its turn. `on`: the `ts` of the message to react to.
+    """An act of an agent. `turn`: the key of its turn, and `user` its asker, if that is a person. `on`: the
+    `ts` of the message to react to.
 
     `channel`, `text`: of a post, and `posted`: its `ts` once it is there. `reason`: why it is not done.
     `told_with`: the key of the question with which the agent learned that.
@@ -33,6 +34,7 @@ class KeptAct(KeptPost):
     posted: str = ""
     reason: str = ""
     told_with: str = ""
+    user: str = ""
 
     @property
     def digest(self) -> str:
@@ -52,6 +54,7 @@ AGENT_ACTS = Collection(
     age=lambda ages: ages.turns,
     since=lambda record: record.at,
     thread=lambda _, record: record.thread,
+    people=lambda _, record: [KeptPerson(record.user, record.thread.team)] if record.user else [],
     due=lambda record: record.due,
     by_thread=True,
     label="what agents did in Slack",
