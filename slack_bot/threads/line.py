@@ -302,7 +302,7 @@ class ThreadLine:
             self._admit(turn, is_left=True)
         else:
             self._order(c.ReportTakeover(turn, is_given_up=True))
-            self._break_off(turn, "too many takeovers", words.GIVEN_UP)
+            self._break_off(turn, "the bot was restarted too often meanwhile", words.GIVEN_UP)
 
     def _admit(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         """`turn` is this process's: end it, obey it if it is a word like "stop", or line it up.

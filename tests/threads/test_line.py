@@ -621,7 +621,7 @@ def test_a_turn_that_too_many_processes_had_is_given_up_but_a_watched_one_never(
     line, often = ThreadLine(ONE_BY_ONE), begun(MINE, takeovers=3)
     assert tell(line, TakeOver(often)) == [
         ReportTakeover(often, is_given_up=True),
-        BreakOff(often, "too many takeovers", words.GIVEN_UP),
+        BreakOff(often, "the bot was restarted too often meanwhile", words.GIVEN_UP),
     ]
     watched = replace(WATCHED, takeovers=9)
     assert tell(ThreadLine(ONE_BY_ONE), TakeOver(watched)) == [Watch(watched)]

@@ -20,7 +20,12 @@ TURN = TurnRecord(Question(ThreadKey("T1", "C1", "1.0"), "1.0", "", "T1", "what?
     [
         (Outcome.FAILED, "no disk.", "the task failed", "The agent failed (no disk)."),
         (Outcome.FAILED, "", "", "The agent failed."),
-        (Outcome.LOST, "", "too many takeovers", "The answer could not be finished (too many takeovers)."),
+        (
+            Outcome.LOST,
+            "",
+            "the bot was restarted too often meanwhile",
+            "The answer could not be finished (too many takeovers).",
+        ),
         (Outcome.REFUSED, "", "not now", "The agent was not asked (not now)."),
         (Outcome.FAILED, "say <!channel>\nto all", "", "The agent failed (say &lt;!channel> to all)."),
         (Outcome.FAILED, "the key is s3cret-value", "", "The agent failed (the key is [masked])."),
