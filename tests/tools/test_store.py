@@ -108,6 +108,7 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "registrations              0",
             "day_usage                  0",
             "schedules                  0",
+            "schedule_runs              0",
             "agent_acts                 0",
             "shared_answers             0",
             "conversations              0",
