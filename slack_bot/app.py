@@ -17,7 +17,7 @@ from .agents.agent import Agent
 from .agents.agents import Agents
 from .agents.wire.asker_tokens import PeopleTokens
 from .clock import Clock, system_clock
-from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
+from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError, StoreFailover
 from .features.agent_acts.feature import FEATURE as AGENT_ACTS
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.api.feature import FEATURE as API
@@ -53,7 +53,7 @@ from .inbound.http_server import check_address
 from .inbound.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
 from .observe.facts import Observer, ToAll, traceparent_of
-from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
+from .observe.health import ENDING, STORE_FAILED, STORE_FAILOVER, Health, HealthCheck
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .settings.channels import ChannelPolicies
@@ -365,7 +365,8 @@ async def _check_store(app: App) -> None:
         except (StoreError, TimeoutError) as error:
             if works and not isinstance(error, StoreAway):
                 log.warning("the store does not work: %s", str(error) or "it did not answer in time")
-            health.failed(HealthCheck.STORE, STORE_FAILED)
+            is_failover = isinstance(error, StoreFailover)
+            health.failed(HealthCheck.STORE, STORE_FAILOVER if is_failover else STORE_FAILED)
             works = False
         else:
             works = True

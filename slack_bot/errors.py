@@ -257,6 +257,10 @@ class StoreAway(StoreError):
     log_level = 10
 
 
+class StoreFailover(StoreAway):
+    """Its servers are about to put another one in the place of one that is gone."""
+
+
 class StoreInUse(StoreError):
     """Another process holds the store."""
 

@@ -26,6 +26,8 @@ STORES: Mapping[str, StoreKind] = {
     "memory": StoreKind("sqlite_admin", is_lost=True),
     "redis": _REDIS,
     "rediss": _REDIS,
+    "redis+sentinel": _REDIS,
+    "rediss+sentinel": _REDIS,
 }
 """By the scheme of the address."""
 

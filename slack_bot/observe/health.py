@@ -6,6 +6,7 @@ from enum import StrEnum
 from ..turn.progress import DEFAULT_AGENT
 
 ENDING = "The bot is ending: it takes no new questions."
+STORE_FAILOVER = "The store is getting another primary: new questions are taken as soon as it has one."
 STORE_FAILED = "The store failed: new questions are not taken; see the log."
 
 

@@ -13,7 +13,7 @@ from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, get_origin
-from urllib.parse import quote_plus, unquote, urlsplit
+from urllib.parse import quote_plus, unquote, unquote_plus, urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -623,10 +623,16 @@ def _is_secret(variable: str) -> bool:
 
 
 def _logins_of(url: str) -> tuple[str, ...]:
-    """The password in an address: as written, decoded, and encoded together with the name, as it is sent."""
+    """The password in an address: as written, decoded, and encoded together with the name, as it is sent; and
+    those behind its `?`, as that of Sentinels.
+    """
     try:
-        user, password = urlsplit(url).username or "", urlsplit(url).password or ""
+        parts = urlsplit(url)
+        user, password = parts.username or "", parts.password or ""
+        options = [each.partition("=") for each in parts.query.split("&")]
     except ValueError:
         return ()
+    written = [value for name, _, value in options if name.endswith("password") and value]
+    others = tuple(dict.fromkeys([*written, *map(unquote_plus, written)]))
     pair = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
-    return (password, unquote(password), pair) if password else ()
+    return (password, unquote(password), pair, *others) if password else others

@@ -24,7 +24,7 @@ def _store_address(value: str) -> str:
     if not is_store_address(value):
         raise ValueError(
             "should name a store; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
-            " redis://host:6379/0 or memory://"
+            " redis://host:6379/0, redis+sentinel://host1:26379,host2:26379/NAME or memory://"
         )
     return value
 
@@ -428,8 +428,9 @@ class StoreSettings(SettingsSection):
     """What outlives the process."""
 
     url: Annotated[str, AfterValidator(_store_address)] = "sqlite:///slack_bot.sqlite"
-    """`sqlite:///relative/path`, `sqlite:////absolute/path`, `redis://user:password@host:port/0` (`rediss://`
-    with TLS) for several replicas, or `memory://`."""
+    """`sqlite:///relative/path`, `sqlite:////absolute/path`, `redis://user:password@host:port/0` for several
+    replicas (`redis+sentinel://host1:26379,host2:26379/NAME/0` where Sentinels name the primary; `rediss`
+    with TLS), or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which an accepted message is not accepted again."""
     turn_days: float = Field(default=7.0, gt=0)

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import uuid
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
@@ -30,6 +31,7 @@ from .collection import Ages, Collection
 from .contracts import RENEWALS, SIGNALS, KeptEvent, Signal, Store
 from .redis_collections import RedisCollections
 from .redis_connection import connect
+from .redis_copies import TurnCopies
 from .redis_format import PREFIX, json_of, name_of, signal_of, thread_of, turn_of
 from .redis_migration import MIGRATING, migrate
 from .stores import Calls
@@ -39,6 +41,8 @@ _log = logging.getLogger(__name__)
 VERSION = 2
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica
+_SEEN = 1000  # signals that are not delivered twice
+_AT_ONCE = 20  # turns that are written again in one step
 _WAIT = 0.5  # seconds that Redis waits for signals
 
 RISKS = {
@@ -47,6 +51,12 @@ RISKS = {
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
 }
 """The configuration that a store needs, and the risk without it."""
+CUT_OFF = (
+    "min-replicas-to-write",
+    "1",
+    "a primary that is cut off from its replicas goes on taking what is lost with the failover",
+)
+"""The same where Sentinels name the primary: the setting, what it should be at least, and the risk with 0."""
 
 
 class RedisStore(RedisCollections, Store):
@@ -75,10 +85,14 @@ class RedisStore(RedisCollections, Store):
         self._read_until = {self._inbox: "0", self._left: "0"}
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._let_go: dict[ThreadKey, int] = {}  # the same; Redis may hear of it after the next claim
+        self._seen = deque[str](maxlen=_SEEN)  # signals
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
+        self._renewed_at = self._written_at = ""  # the primaries that have its leases, and its turns
+        self._writing = asyncio.Lock()
+        self._copies = TurnCopies()
         self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
@@ -109,48 +123,65 @@ class RedisStore(RedisCollections, Store):
             await migrate(self, self._clock.wall())
             began = self._clock.monotonic()
         self._sure_until, self._is_open = began + self.lease, True
+        self._renewed_at = self._written_at = self._last_primary()
+        await self._warn_of_risks()
+
+    async def _warn_of_risks(self) -> None:
         try:
             async with self._calling():
-                configuration = await self._redis.config_get(*RISKS)
+                configuration = await self._redis.config_get(*RISKS, CUT_OFF[0])
         except StoreError as error:
             if not isinstance(error.__cause__, ResponseError):
                 raise
-            recommended = ", ".join(f"{name} {good}" for name, (good, _) in RISKS.items())
+            recommended = ", ".join(f"{name} {good}" for name, good, _ in self._risks())
             _log.warning("Redis does not tell its configuration; see to it that it has %s", recommended)
             return
-        for name, (good, risk) in RISKS.items():
-            if configuration.get(name) != good:
+        for name, good, risk in self._risks():
+            if configuration.get(name) != good and (name != CUT_OFF[0] or configuration.get(name) == "0"):
                 _log.warning(
                     "Redis has %s %s: %s; %s would prevent that", name, configuration.get(name), risk, good
                 )
 
+    def _risks(self) -> list[tuple[str, str, str]]:
+        own = [CUT_OFF] if self._sentinels is not None else []
+        return [*((name, good, risk) for name, (good, risk) in RISKS.items()), *own]
+
     async def accept(self, turn: TurnRecord) -> bool:
-        accepted = await self._run(
-            "accept",
-            key=turn.key,
-            thread=name_of(turn.question.thread),
-            ts=turn.question.ts,
-            accepted_at=turn.accepted_at,
-            data=json_of(turn),
-            dedupe_age=self._ages.dedupe,
-        )
+        accepted = await self._run("accept", **_new(turn), dedupe_age=self._ages.dedupe)
+        if accepted:
+            self._copies.accept(turn)
         return bool(accepted)
 
     async def withdraw(self, key: str) -> None:
+        self._copies.withdraw(key)
         await self._run("withdraw", key=key)
 
     async def save(self, *changes: tuple[TurnRecord, int]) -> None:
-        refused_keys = await self._run("save", changes=[self._change(*each) for each in changes])
-        self._lost |= {
-            turn.question.thread for turn, _ in changes if turn.key in refused_keys
-        } & self._held.keys()
+        written = [self._change(*each) for each in changes]
+        refused, wanted = await self._run("save", changes=written)
+        if wanted:
+            _log.warning("Redis has lost the last writes of %d turns, which are written again", len(wanted))
+            again = [self._change(turn, 0) for turn, _ in changes if turn.key in wanted]
+            more, _ = await self._run("save", changes=again)
+            refused += more
+        self._refuse(refused, [turn for turn, _ in changes])
+
+    def _refuse(self, keys: Sequence[str], turns: Sequence[TurnRecord]) -> None:
+        """Turns that are another process's now."""
+        self._copies.forget(*keys)
+        self._lost |= {turn.question.thread for turn in turns if turn.key in keys} & self._held.keys()
 
     def _change(self, turn: TurnRecord, unchanged: int) -> Mapping[str, object]:
+        fence = self._held.get(turn.question.thread, 0)
+        return self._written(turn, unchanged, fence, self._copies.save(turn, fence))
+
+    def _written(self, turn: TurnRecord, unchanged: int, fence: int, number: int) -> Mapping[str, object]:
         ended_at = turn.ended_at
         return {
             "key": turn.key,
             "push": turn.push_id or "",
-            "fence": self._held.get(turn.question.thread, 0),
+            "fence": fence,
+            "number": number,
             "data": json_of(turn),
             "ts": " ".join(message.ts for message in turn.messages),
             "unchanged": unchanged,
@@ -159,6 +190,46 @@ class RedisStore(RedisCollections, Store):
             if ended_at is None
             else max(turn.accepted_at + self._ages.dedupe, ended_at + self._ages.turns),
         }
+
+    async def _write_again(self, primary: str) -> None:
+        """Write what Redis has lost of this process's turns: all of it that is missing, and after a failover
+        the last state of each.
+        """
+        async with self._writing:
+            after_loss = primary != self._written_at
+            keys = [copy.turn.key for copy in self._copies if after_loss or not copy.is_withdrawn]
+            if not after_loss and keys:
+                keys = await self._run("missing", keys=keys)
+            added = 0
+            for start in range(0, len(keys), _AT_ONCE):
+                added += await self._write_copies(keys[start : start + _AT_ONCE])
+            self._written_at = primary
+        if added or after_loss:
+            place = f" has another primary now ({primary.partition(' ')[2]}), which" if after_loss else ""
+            _log.warning(
+                "Redis%s lacked %d of this process's turns: they are written again, with the last state of %d"
+                " others; what processes wrote last that are gone is lost",
+                place,
+                added,
+                len(keys) - added,
+            )
+
+    async def _write_copies(self, keys: Sequence[str]) -> int:
+        """Returns how many turns were missing."""
+        added, wanted = 0, set(keys)
+        while copies := [copy for copy in self._copies if copy.turn.key in wanted]:
+            for copy in copies:
+                if copy.is_withdrawn:
+                    await self._run("withdraw", key=copy.turn.key)
+            changes = [
+                {**_new(copy.turn), **self._written(copy.turn, 0, copy.fence, copy.number)}
+                for copy in copies
+                if not copy.is_withdrawn
+            ]
+            new, refused, newer = await self._run("write_again", changes=changes)
+            self._refuse(refused, [copy.turn for copy in copies])
+            added, wanted = added + len(new), set(newer)
+        return added
 
     async def turn(self, key: str) -> TurnRecord | None:
         return next(iter(await self._turns([key])), None)
@@ -206,10 +277,13 @@ class RedisStore(RedisCollections, Store):
             thread = turn.question.thread
             reply = await self._run("claim", key=turn.key, let_go=self._let_go.get(thread, 0))
             if reply is None:
+                self._copies.pass_on(turn.key)
                 return None
             self._held[thread], fields = reply
             async with self._calling():
-                return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+                claimed = turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+            self._copies.claim(claimed, self._held[thread])
+            return claimed
         finally:
             self._claims -= 1
             if not self._claims:
@@ -223,29 +297,39 @@ class RedisStore(RedisCollections, Store):
 
     @property
     def is_sure(self) -> bool:
-        return self._clock.monotonic() < self._sure_until
+        is_known = self._renewed_at == self._last_primary()
+        return is_known and self._clock.monotonic() < self._sure_until
 
     async def renew(self) -> frozenset[ThreadKey]:
+        primary = await self.primary()
+        await self._write_again(primary)
         before, began = dict(self._held), self._clock.monotonic()
         held_json = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
         has_forgotten, *taken_names = await self._run("renew", held=held_json)
         self._sure_until = began + self.lease
         if has_forgotten:
             _log.warning(
-                "Redis has lost its memory: %d threads are worked on here, whose answers go on, but no other"
-                " process could finish them; what others had accepted is lost",
+                "Redis has lost its memory: %d threads are worked on here, whose turns are written again;"
+                " what processes had accepted that are gone is lost",
                 len(held_json),
             )
         lost, self._lost = self._lost | set(map(thread_of, taken_names)), set()
         lost = {thread for thread in lost if thread in before and self._held.get(thread) == before[thread]}
         for thread in lost:
             self._held.pop(thread, None)
+            self._copies.pass_on_thread(thread)
+        if has_forgotten or primary != self._renewed_at:
+            # the clock of another primary may be behind, and with it the numbers of new signals
+            self._read_until = dict.fromkeys(self._read_until, "0")
+        self._copies.renewed()
+        self._renewed_at = primary
         return frozenset(lost)
 
     async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
         fence = self._held.pop(thread, None)
         if fence is not None:
             self._let_go[thread] = fence
+            self._copies.pass_on_thread(thread)
             self._lost.discard(thread)
             await self._run("let_go", thread=name_of(thread), fence=fence, ends=ends)
             if self._let_go.get(thread) == fence:
@@ -283,6 +367,9 @@ class RedisStore(RedisCollections, Store):
                     continue
                 if stream == self._inbox:
                     self._delivered.append(entry)
+                    if entry in self._seen:
+                        continue
+                    self._seen.append(entry)
                 yield signal
 
     async def _forget_delivered(self) -> None:
@@ -340,13 +427,24 @@ async def open_redis(
 
     Raises SettingsError for a bad address, and StoreError if the store cannot be used.
     """
-    redis = connect(url)
+    redis = connect(url, is_replica=True)
     store = RedisStore(redis, url, ages, collections, lease, patience, outage or Outage())
     async with AsyncExitStack() as on_failure:  # also while it waits for others
         on_failure.push_async_callback(redis.aclose)
         await store.open()
         on_failure.pop_all()
     return store
+
+
+def _new(turn: TurnRecord) -> Mapping[str, object]:
+    """What is written of a turn that is not there yet."""
+    return {
+        "key": turn.key,
+        "thread": name_of(turn.question.thread),
+        "asked_ts": turn.question.ts,
+        "accepted_at": turn.accepted_at,
+        "data": json_of(turn),
+    }
 
 
 def turns_source() -> str:

@@ -2,17 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from ..errors import StoreAway, StoreError
-from .redis_errors import IS_CLUSTER, explain
+from ..errors import StoreAway, StoreError, StoreFailover
+from .redis_errors import IS_CLUSTER, explain, is_passing
 from .redis_format import without_password
+from .redis_sentinel import NoPrimary, sentinels_behind
 from .stores import Calls
 
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
@@ -29,6 +28,7 @@ class RedisCalls:
         self._redis: Any = redis  # its hints allow for bytes
         self._url = url
         self._address, self._patience, self._outage = without_password(url), patience, outage
+        self._sentinels = sentinels_behind(redis)
         self._calls = asyncio.Semaphore(_CALLS)
         self._is_open = False
 
@@ -49,6 +49,23 @@ class RedisCalls:
         async with self._calling():
             result: _T = await self._redis.transaction(change, *keys, value_from_callable=True)
             return result
+
+    async def primary(self) -> str:
+        """The name of the server that is the primary now; "" if there is no other one. Never raises.
+
+        To be called often: so this process hears of a failover even if the primary of before still answers.
+        """
+        if self._sentinels is None:
+            return ""
+        with suppress(NoPrimary, TimeoutError):
+            async with asyncio.timeout(self._patience):
+                await self._sentinels.look()
+        return self._last_primary()
+
+    def _last_primary(self) -> str:
+        """What `primary` would say, without asking."""
+        known = self._sentinels and self._sentinels.primary
+        return known.name if known else ""
 
     async def refuse_cluster(self) -> None:
         """Raise StoreError if Redis is a node of a cluster, even if that node holds all keys today.
@@ -73,12 +90,16 @@ class RedisCalls:
                 yield
         except (RedisError, OSError, ValueError, KeyError) as error:
             problem, remedy = explain(error, self._url, is_open=self._is_open)
-            is_away = isinstance(error, OSError | RedisConnectionError | RedisTimeoutError)
-            if is_away and self._is_open:
+            if not is_passing(error, self._url):
+                raise self._unusable(problem, remedy) from error
+            if self._is_open:
                 self._outage.failed(problem)
-            raise self._unusable(problem, remedy, is_away=is_away) from error
+            is_failover = isinstance(error, NoPrimary) and error.is_failover
+            kind = StoreFailover if is_failover else StoreAway
+            raise self._unusable(problem, remedy, kind) from error
         self._outage.passed()
 
-    def _unusable(self, problem: str, remedy: str, *, is_away: bool = False) -> StoreError:
-        text = f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem}); {remedy}."
-        return StoreAway(text) if is_away else StoreError(text)
+    def _unusable(
+        self, problem: str, remedy: str, kind: Callable[[str], StoreError] = StoreError
+    ) -> StoreError:
+        return kind(f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem}); {remedy}.")

@@ -20,8 +20,11 @@ from redis.exceptions import (
     ReadOnlyError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from .redis_address import names_sentinels
 from .redis_format import PREFIX
+from .redis_sentinel import NoPrimary, NoSentinel, PrimaryAway
 
 RIGHTS = (
     f"~{PREFIX}* +@read +@write +@transaction +@scripting +@connection -@dangerous +time +info +config|get"
@@ -37,6 +40,10 @@ IS_CLUSTER = (
 """The problem and the remedy."""
 
 _OTHERWISE = "check the address, and whether Redis runs"
+_OF_PRIMARY = (
+    "wait if it was lost just now; else see whether this machine can reach that address: Sentinels name the"
+    " one that they use themselves (replica-announce-ip, sentinel announce-ip)"
+)
 _OF_USER = f"give it {RIGHTS}"
 _CLASSES: tuple[tuple[tuple[type[Exception], ...], tuple[str, str]], ...] = (
     (
@@ -66,6 +73,13 @@ _WORDS = (
             "name one that it has: /0 is always there (`databases` in redis.conf says how many there are)",
         ),
     ),
+    (
+        "NOREPLICAS",
+        (
+            "too few replicas are connected to it for a write (min-replicas-to-write)",
+            "see to its replicas: until then no question is acknowledged, and Slack brings them again",
+        ),
+    ),
     ("MISCONF", ("it cannot write to its disk", "make room there; Redis' log says more")),
     (
         "max number of clients",
@@ -84,13 +98,14 @@ _CLOSED = re.compile(r"closed|reset|lost|broken pipe", re.IGNORECASE)
 
 def explain(error: Exception, url: str, *, is_open: bool) -> tuple[str, str]:
     """The problem and the remedy, each without a full stop. `is_open`: the address has worked before."""
+    if isinstance(error, NoPrimary | PrimaryAway):
+        return _of_sentinels(error, url, is_open=is_open)
     for classes, explanation in _CLASSES:
         if isinstance(error, classes):
             return explanation
     message = str(error).rstrip(".")
-    for words, explanation in _WORDS:
-        if words in message:
-            return explanation
+    if of_words := [explanation for words, explanation in _WORDS if words in message]:
+        return of_words[0]
     if isinstance(error, AuthenticationError):
         return _login(error.status_code, message)
     if isinstance(error, NoPermissionError) or _IN_SCRIPT.search(message):
@@ -108,6 +123,36 @@ def _login(code: str | None, message: str) -> tuple[str, str]:
         "it refuses the user or the password of the address",
         "check both, and write their special characters as percent codes (@ as %40, / as %2F, % as %25)",
     )
+
+
+def _of_sentinels(error: NoPrimary | PrimaryAway, url: str, *, is_open: bool) -> tuple[str, str]:
+    if isinstance(error, NoSentinel):
+        return _of_no_sentinel(error, is_open=is_open)
+    if isinstance(error, NoPrimary):
+        return error.problem, error.remedy
+    assert isinstance(error.__cause__, Exception)
+    address = f"{url.partition('+')[0]}://{error.place}"
+    problem, remedy = explain(error.__cause__, address, is_open=is_open)
+    remedy = _OF_PRIMARY if remedy == _OTHERWISE else remedy
+    return f"the primary {error.place}, which its Sentinels name: {problem}", remedy
+
+
+def _of_no_sentinel(error: NoSentinel, *, is_open: bool) -> tuple[str, str]:
+    scheme, problems, remedies = "rediss" if error.has_tls else "redis", dict[str, list[str]](), list[str]()
+    for place, cause in error.errors.items():
+        problem, remedy = explain(cause, f"{scheme}://{place}", is_open=is_open)
+        problems.setdefault(problem, []).append(place)
+        remedies.append(error.remedy if remedy.startswith(_OTHERWISE) else remedy)
+    told = "; ".join(f"{', '.join(places)}: {problem}" for problem, places in problems.items())
+    return f"{error.problem}: {told}", remedies[0]
+
+
+def is_passing(error: Exception, url: str) -> bool:
+    """Redis is away, or will soon take what it refuses now."""
+    is_demoted = isinstance(error, ReadOnlyError | MasterDownError) or "READONLY" in str(error)
+    if names_sentinels(url) and is_demoted:
+        return True
+    return isinstance(error, OSError | RedisConnectionError | RedisTimeoutError) or "NOREPLICAS" in str(error)
 
 
 def forbidden(refusals: Iterable[str]) -> tuple[str, str]:

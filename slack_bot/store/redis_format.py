@@ -9,6 +9,7 @@ from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from .adapters import MESSAGE, TURN
 from .contracts import APART, SIGNALS, Signal
+from .redis_address import names_sentinels, sentinels_of
 
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 
@@ -42,6 +43,8 @@ def signal_of(text: str) -> Signal:
 
 
 def without_password(url: str) -> str:
-    """The address for log lines: scheme, host and port only."""
+    """The address for log lines: scheme, hosts and ports only, and the name that Sentinels know."""
+    if names_sentinels(url):
+        return f"{url.partition('://')[0]}://{sentinels_of(url).place}"
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

@@ -18,11 +18,12 @@ from redis.exceptions import NoPermissionError, ResponseError
 from ..clock import Clock
 from ..errors import StoreError
 from ..observe.outage import Outage
-from .redis import RISKS, VERSION, turns_source
+from .redis import CUT_OFF, RISKS, VERSION, turns_source
 from .redis_calls import RedisCalls
 from .redis_connection import connect
 from .redis_errors import forbidden
 from .redis_format import PREFIX
+from .redis_sentinel import SentinelFacts
 
 _T = TypeVar("_T")
 _Command = tuple[object, ...]
@@ -40,11 +41,12 @@ class RedisFacts:
     """What Redis says of itself. `seconds`: how long one call took.
 
     `configuration`: settings by their names in redis.conf, as far as the user may read them, and
-    `rdb_last_bgsave_status`.
+    `rdb_last_bgsave_status`. `sentinels`: what those say that name the primary, if there are any.
     """
 
     seconds: float
     configuration: Mapping[str, str]
+    sentinels: SentinelFacts | None = None
 
 
 class RedisTrial(RedisCalls):
@@ -55,7 +57,9 @@ class RedisTrial(RedisCalls):
         await self.refuse_cluster()  # connects
         began = clock.monotonic()
         await self.refuse_cluster()
-        return RedisFacts(clock.monotonic() - began, await self._configuration())
+        seconds = clock.monotonic() - began
+        sentinels = None if self._sentinels is None else await self._sentinels.facts()
+        return RedisFacts(seconds, await self._configuration(), sentinels)
 
     async def _configuration(self) -> dict[str, str]:
         info = await self._if_allowed(self._redis.info())
@@ -66,7 +70,7 @@ class RedisTrial(RedisCalls):
             settings["maxmemory-policy"] = str(info["maxmemory_policy"])
         if "rdb_last_bgsave_status" in info:
             settings["rdb_last_bgsave_status"] = str(info["rdb_last_bgsave_status"])
-        return settings | await self._if_allowed(self._redis.config_get(*RISKS))
+        return settings | await self._if_allowed(self._redis.config_get(*RISKS, CUT_OFF[0]))
 
     async def _if_allowed(self, reply: Awaitable[Mapping[str, Any]]) -> dict[str, Any]:
         """Await `work`; {} if Redis refuses it.
@@ -126,7 +130,7 @@ class RedisTrial(RedisCalls):
         lease, one, here = 10_000, {"key": "one"}, {"thread": "here"}
         always = {"replica": "trial", "lease": lease, "calm": 0, "version": VERSION}
         record = {"data": "{}", "ts": "1.0", "push": "trial", "fence": 1, "unchanged": 0, "messages": ["{}"]}
-        accepted = {**one, **here, "ts": "1.0", "accepted_at": 1.0, "data": "{}", "dedupe_age": 1.0}
+        accepted = {**one, **here, "asked_ts": "1.0", "accepted_at": 1.0, "data": "{}", "dedupe_age": 1.0}
         steps: tuple[tuple[str, Mapping[str, object]], ...] = (
             ("open", {}),
             ("accept", accepted),
@@ -134,6 +138,8 @@ class RedisTrial(RedisCalls):
             ("save", {"changes": [{**one, **record, "remove_at": 0}]}),
             ("save_events", {"events": [{"turn": "one", "data": "{}"}]}),
             ("messages_in", here),
+            ("missing", {"keys": ["one"]}),
+            ("write_again", {"changes": [{**accepted, **record, "fence": 1, "number": 1, "remove_at": 0}]}),
             ("renew", {"held": [{**here, "fence": 1}]}),
             ("left", {}),
             ("signal", {**here, "kind": "trial", "values": {}}),

@@ -2,7 +2,8 @@
 -- ARGV: the action, and its arguments as JSON.
 --
 -- PREFIX turn:KEY         hash: data, messages (how many) and m0, m1, ..., ts, thread, accepted_at, push, entry
---                         (its place in the queue), fence (the number of the lease under which it may be
+--                         (its place in the queue), saved (the replica that wrote it last, and the number of
+--                         that write there), fence (the number of the lease under which it may be
 --                         written), holder (the last replica that had it), left_at (since when it is left,
 --                         where a replica had too many to take it)
 -- PREFIX unfinished       sorted set of turns, in the order of acceptance; `accepted` counts them
@@ -19,6 +20,8 @@
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
 -- PREFIX record:NAME:KEY  a record of a collection, as JSON (redis_collections.py); of_thread, of_person, due:
 --                         sorted sets by which records are found; `hold` names the replica that works on one
+-- PREFIX primary        which server this is, as whoever connects by way of Sentinels writes first of all
+--                         (redis_sentinel.py); `primaries` counts the others before it
 -- PREFIX migrating        the older format, as long as something of it is left (redis_migration.py)
 -- PREFIX events:TURN      list of raw events of the agent, each a time and the event, as JSON
 local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
@@ -29,6 +32,7 @@ local AT_ONCE = 100
 local LOOKS_WITHIN = 1 / 2 -- of a lease: who looks for what is left does so several times in that time
 local LATE = 1 / 3 -- of a lease: what the others have not taken by then is taken by whoever looks
 local PENDING_AT_ONCE = 10000
+local LEASES = 1000000 -- the numbers that a thread's leases may have before the next failover
 local NOBODY = 'nobody' -- what a replica left in order waits in its name for whoever looks next
 local call, args = redis.call, cjson.decode(ARGV[2])
 
@@ -112,16 +116,54 @@ local function give(entry, holder, idle)
   call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'IDLE', idle, 'JUSTID')
 end
 
--- Who renews tells the time of all: after an absence of Redis nobody's lease has run out before it could.
+local function alive()
+  local text = call('GET', PREFIX .. 'alive')
+  return text and cjson.decode(text) or {at = 0, calm_until = 0}
+end
+
+local function begins_calm(known, at)
+  return at - known.at > args.lease / 1000 or (known.primary or '') ~= (call('GET', PREFIX .. 'primary') or '')
+end
+
+-- Who renews tells the time of all: after an absence of Redis nobody's lease has run out before it could. After a
+-- failover the leases that were given last may be missing, until those who have them say so.
 local function is_calm()
-  local text, at = call('GET', PREFIX .. 'alive'), now()
-  local alive = text and cjson.decode(text) or {at = 0, calm_until = 0}
-  if at - alive.at > args.lease / 1000 then
-    alive.calm_until = at + args.calm / 1000
+  local known, at = alive(), now()
+  if begins_calm(known, at) then
+    known.calm_until = at + args.calm / 1000
   end
-  alive.at = at
-  call('SET', PREFIX .. 'alive', cjson.encode(alive))
-  return at < alive.calm_until
+  known.at, known.primary = at, call('GET', PREFIX .. 'primary') or ''
+  call('SET', PREFIX .. 'alive', cjson.encode(known))
+  return at < known.calm_until
+end
+
+-- Where a lease may be missing: whoever is responsible for another turn of the thread may have it.
+local function may_hold(thread, name)
+  local known, at = alive(), now()
+  if known.at == 0 or (at >= known.calm_until and not begins_calm(known, at)) then
+    return nil
+  end
+  for _, other in ipairs(call('SMEMBERS', key('thread', thread))) do
+    if other ~= name and call('ZSCORE', PREFIX .. 'unfinished', other) then
+      local entry = call('HGET', key('turn', other), 'entry')
+      local pending = entry and call('XPENDING', QUEUE, GROUP, entry, entry, 1)[1]
+      if pending and pending[2] ~= args.replica and pending[2] ~= NOBODY then
+        return pending[2]
+      end
+    end
+  end
+end
+
+-- After a failover a number that was given last may be missing: it is not given again.
+local function next_fence(thread)
+  local fence = call('INCR', key('fence', thread))
+  local least = LEASES * tonumber(call('GET', PREFIX .. 'primaries') or 0)
+  if fence <= least then
+    fence = least + 1
+    call('SET', key('fence', thread), fence)
+  end
+  call('EXPIRE', key('fence', thread), FENCE_AGE)
+  return fence
 end
 
 local actions = {}
@@ -142,25 +184,29 @@ function actions.open()
   return known
 end
 
+local function add(turn)
+  local name = key('turn', turn.key)
+  forget(turn.key)
+  create_group()
+  local entry = call('XADD', QUEUE, '*', 'turn', turn.key)
+  call('XREADGROUP', 'GROUP', GROUP, args.replica, 'STREAMS', QUEUE, '>') -- whoever accepts it sees to it
+  call('HSET', name, 'data', turn.data, 'thread', turn.thread, 'entry', entry, 'messages', 0, 'ts', '',
+       'accepted_at', string.format('%.17g', turn.accepted_at))
+  call('ZADD', PREFIX .. 'unfinished', call('INCR', PREFIX .. 'accepted'), turn.key)
+  call('SADD', key('thread', turn.thread), turn.key)
+  local last = call('ZSCORE', PREFIX .. 'threads', turn.thread)
+  if not last or tonumber(last) <= turn.accepted_at then
+    call('ZADD', PREFIX .. 'threads', string.format('%.17g', turn.accepted_at), turn.thread)
+    call('HSET', PREFIX .. 'latest', turn.thread, turn.asked_ts)
+  end
+end
+
 function actions.accept()
-  local turn = key('turn', args.key)
-  local before = call('HGET', turn, 'accepted_at')
+  local before = call('HGET', key('turn', args.key), 'accepted_at')
   if before and tonumber(before) > args.accepted_at - args.dedupe_age then
     return 0
   end
-  forget(args.key)
-  create_group()
-  local entry = call('XADD', QUEUE, '*', 'turn', args.key)
-  call('XREADGROUP', 'GROUP', GROUP, args.replica, 'STREAMS', QUEUE, '>') -- whoever accepts it sees to it
-  call('HSET', turn, 'data', args.data, 'thread', args.thread, 'entry', entry, 'messages', 0, 'ts', '',
-       'accepted_at', string.format('%.17g', args.accepted_at))
-  call('ZADD', PREFIX .. 'unfinished', call('INCR', PREFIX .. 'accepted'), args.key)
-  call('SADD', key('thread', args.thread), args.key)
-  local last = call('ZSCORE', PREFIX .. 'threads', args.thread)
-  if not last or tonumber(last) <= args.accepted_at then
-    call('ZADD', PREFIX .. 'threads', string.format('%.17g', args.accepted_at), args.thread)
-    call('HSET', PREFIX .. 'latest', args.thread, args.ts)
-  end
+  add(args)
   return 1
 end
 
@@ -168,35 +214,86 @@ function actions.withdraw()
   forget(args.key)
 end
 
--- Returns the turns that this replica may not write any more.
+-- A change begins at a message that may be missing here, after a failover: then all of it is wanted.
+local function write(turn, change)
+  local stored = tonumber(call('HGET', turn, 'messages'))
+  if stored < change.unchanged then
+    return false
+  end
+  for number = change.unchanged, stored - 1 do
+    call('HDEL', turn, 'm' .. number)
+  end
+  for place, message in ipairs(change.messages) do
+    call('HSET', turn, 'm' .. (change.unchanged + place - 1), message)
+  end
+  call('HSET', turn, 'data', change.data, 'ts', change.ts, 'messages', change.unchanged + #change.messages,
+       'saved', args.replica .. ' ' .. (change.number or 0))
+  if change.push ~= '' then
+    call('HSET', turn, 'push', change.push)
+    call('HSET', PREFIX .. 'push', change.push, change.key)
+  end
+  if change.remove_at > 0 then
+    forget_push(turn)
+    call('ZREM', PREFIX .. 'unfinished', change.key)
+    call('ZADD', PREFIX .. 'ended', string.format('%.17g', change.remove_at), change.key)
+    off_the_queue(turn)
+  end
+  return true
+end
+
+-- Returns the turns that this replica may not write any more, and those of which it has to write all.
 function actions.save()
-  local refused = {}
+  local refused, wanted = {}, {}
   for _, change in ipairs(args.changes) do
     local turn = key('turn', change.key)
     local known = call('HMGET', turn, 'messages', 'fence')
     if known[1] and change.fence < tonumber(known[2] or 0) then
       table.insert(refused, change.key)
-    elseif known[1] then
-      for number = change.unchanged, known[1] - 1 do
-        call('HDEL', turn, 'm' .. number)
-      end
-      for place, message in ipairs(change.messages) do
-        call('HSET', turn, 'm' .. (change.unchanged + place - 1), message)
-      end
-      call('HSET', turn, 'data', change.data, 'ts', change.ts, 'messages', change.unchanged + #change.messages)
-      if change.push ~= '' then
-        call('HSET', turn, 'push', change.push)
-        call('HSET', PREFIX .. 'push', change.push, change.key)
-      end
-      if change.remove_at > 0 then
-        forget_push(turn)
-        call('ZREM', PREFIX .. 'unfinished', change.key)
-        call('ZADD', PREFIX .. 'ended', string.format('%.17g', change.remove_at), change.key)
-        off_the_queue(turn)
+    elseif known[1] and not write(turn, change) then
+      table.insert(wanted, change.key)
+    end
+  end
+  return {refused, wanted}
+end
+
+-- Those of `keys` that nothing is known of.
+function actions.missing()
+  local missing = {}
+  for _, name in ipairs(args.keys) do
+    if call('HEXISTS', key('turn', name), 'accepted_at') == 0 then
+      table.insert(missing, name)
+    end
+  end
+  return missing
+end
+
+-- What this replica has of its turns, where Redis may have lost the last writes. A turn that is there is written if
+-- it has its lease. Returns the turns that were not there, those that it may not write any more, and those that it
+-- has written since: what it has of them now is wanted.
+function actions.write_again()
+  local added, refused, newer = {}, {}, {}
+  for _, change in ipairs(args.changes) do
+    local turn = key('turn', change.key)
+    local is_new = call('HEXISTS', turn, 'accepted_at') == 0
+    if is_new then
+      add(change)
+      table.insert(added, change.key)
+    end
+    local known = call('HMGET', turn, 'messages', 'fence', 'saved')
+    local writer, number = string.match(known[3] or '', '^(%S+) (%d+)$')
+    local is_newer = writer == args.replica and tonumber(number) > change.number
+    if not is_new and known[1] and change.fence < tonumber(known[2] or 0) then
+      table.insert(refused, change.key)
+    elseif known[1] and is_newer then
+      table.insert(newer, change.key)
+    elseif known[1] and (is_new or change.fence > 0) then
+      write(turn, change)
+      if change.fence > 0 then
+        call('HSET', turn, 'fence', change.fence, 'holder', args.replica)
       end
     end
   end
-  return refused
+  return {added, refused, newer}
 end
 
 function actions.messages_in()
@@ -238,9 +335,11 @@ function actions.claim()
   local known = call('HMGET', turn, 'thread', 'entry', 'holder')
   local thread, entry, before = known[1], known[2], known[3]
   local holder, fence = lease_of(thread)
-  if not holder or (holder == args.replica and fence == args.let_go) then
-    holder, fence = args.replica, call('INCR', key('fence', thread))
-    call('EXPIRE', key('fence', thread), FENCE_AGE)
+  local other = not holder and may_hold(thread, args.key)
+  if other then
+    holder, fence = other, call('HGET', turn, 'fence') or 0
+  elseif not holder or (holder == args.replica and fence == args.let_go) then
+    holder, fence = args.replica, next_fence(thread)
     call('SET', key('lease', thread), holder .. ' ' .. fence, 'PX', args.lease)
   end
   if before and before ~= holder then

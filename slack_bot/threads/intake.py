@@ -9,9 +9,9 @@ from itertools import takewhile
 from typing import Any
 
 from ..clock import Clock
-from ..errors import BotError, StoreAway, StoreError
+from ..errors import BotError, StoreAway, StoreError, StoreFailover
 from ..observe.facts import Observer, QuestionStored
-from ..observe.health import STORE_FAILED, Health, HealthCheck
+from ..observe.health import STORE_FAILED, STORE_FAILOVER, Health, HealthCheck
 from ..store.contracts import Store
 from ..store.quoted import keep_quoted
 from ..text.words import ALREADY_ASKED_AGAIN, NOT_YOURS_TO_ASK_AGAIN, QUESTION_FORGOTTEN
@@ -58,7 +58,8 @@ class StoreTrouble:
         return f"{self._count} questions in a row could not be stored. {self._error}"
 
     def failed(self, error: StoreError) -> None:
-        self._health.failed(HealthCheck.STORE, STORE_FAILED)
+        is_failover = isinstance(error, StoreFailover)
+        self._health.failed(HealthCheck.STORE, STORE_FAILOVER if is_failover else STORE_FAILED)
         self._count += 1
         is_away = isinstance(error, StoreAway)  # that ends by itself
         if self._count >= self._most and not is_away:

@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,8 +62,13 @@ class CutOff(Rollout):
 
     def said(self) -> Counter[str]:
         """What the processes wrote of the store, by the beginning of each sentence."""
-        logs = "\n".join(self._log(number) for number in range(len(self._processes)))
-        return Counter(words for words in _SAID.findall(logs) if _OURS.search(words))
+        return words_of_store(self._log(number) for number in range(len(self._processes)))
+
+
+def words_of_store(logs: Iterable[str]) -> Counter[str]:
+    """What these logs say of the store, by the beginning of each sentence."""
+    found = _SAID.findall("\n".join(logs))
+    return Counter(words for words in found if _OURS.search(words))
 
 
 async def run(plan: Plan, cut: Cut) -> tuple[Result, Counter[str]]:

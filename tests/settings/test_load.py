@@ -426,6 +426,9 @@ def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_thems
     assert secrets_of(read({"A2A_AGENT_URL": "https://bot@agent.example/"})) == ()
     store = {"SLACK_BOT_STORE__URL": "redis://:an%20old%20one@redis:6379/0"}
     assert secrets_of(read(store))[:2] == ("an%20old%20one", "an old one")
+    sentinels = "redis+sentinel://:at%20redis@[::1]:1,two:2/name?sentinel_password=at%20sentinels"
+    told = secrets_of(read({"SLACK_BOT_STORE__URL": sentinels}))
+    assert {"at%20redis", "at redis", "at sentinels", "at%20sentinels"} <= set(told)
     assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
 
 

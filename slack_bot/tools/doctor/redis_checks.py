@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ...clock import Clock
 from ...errors import SettingsError, StoreError
 from ...observe.findings import Diagnosis, failed, split, unknown, warning
 from ...settings.models import GovernorSettings, StoreSettings
+
+if TYPE_CHECKING:
+    from ...store.redis_sentinel import SentinelFacts  # its library may not be installed
 
 _SLOW = 0.05  # seconds for Redis to answer
 
@@ -26,8 +30,29 @@ async def check_redis(kept: StoreSettings, governor: GovernorSettings, clock: Cl
     except (StoreError, SettingsError) as error:
         return [split("store", str(error))]
     findings = _configuration(facts.configuration)
+    if facts.sentinels is not None:
+        findings += _of_sentinels(facts.sentinels, facts.configuration)
     if facts.seconds > _SLOW:
         findings.append(warning("store", f"Redis took {facts.seconds * 1000:.0f} ms", "run it near the bot"))
+    return findings
+
+
+def _of_sentinels(known: SentinelFacts, configuration: Mapping[str, str]) -> list[Diagnosis]:
+    from ...store.redis import CUT_OFF
+
+    findings = list[Diagnosis]()
+    if known.silent:
+        text = f"these Sentinels do not answer: {', '.join(known.silent)}"
+        findings.append(warning("store", text, "start them: a failover needs most of all Sentinels"))
+    if not known.replicas:
+        text = "the Sentinels know no replica that could take the place of the primary"
+        findings.append(warning("store", text, "start one, with replicaof"))
+    name, good, risk = CUT_OFF
+    if (told := configuration.get(name)) is None:
+        text = f"Redis does not tell its {name} to the bot's user (CONFIG GET)"
+        findings.append(unknown("store", text, f"see to it that it is at least {good}"))
+    elif told == "0":
+        findings.append(warning("store", f"Redis has {name} 0: {risk}", f"set {name} {good} in Redis"))
     return findings
 
 

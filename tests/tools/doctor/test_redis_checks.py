@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.redis_proxy import redis_proxy
+from tests.redis_sentinels import running_sentinels
 from tests.redis_server import RedisServer
 
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
@@ -63,3 +66,27 @@ async def test_a_replica_cannot_be_run_on(environment: dict[str, str], redis_ser
         found = await one(setup)
         assert "it is a replica, which nobody may write to" in found.text
         assert found.remedy == "name the primary's address"
+
+
+@pytest.mark.slow
+async def test_what_sentinels_need_for_a_failover(environment: dict[str, str], tmp_path: Path) -> None:
+    with running_sentinels(tmp_path / "redis", replicas=1) as redis:
+        primary, replica = redis.servers
+        async with well(environment) as setup:
+            environment["SLACK_BOT_STORE__URL"] = redis.url
+            found = await one(setup, WARNING)
+            assert "min-replicas-to-write 0" in found.text and "cut off from its replicas" in found.text
+            primary.tell("CONFIG", "SET", "min-replicas-to-write", "1")
+            assert bad(await setup.look()) == []
+            silent = redis.sentinels[2]
+            silent.kill()
+            found = await one(setup, WARNING)
+            assert found.text == f"these Sentinels do not answer: 127.0.0.1:{silent.port}"
+            replica.kill()
+            primary.kill()
+            found = await one(setup)
+            assert "nothing takes connections there" in found.text or "as down" in found.text
+            for sentinel in redis.sentinels[:2]:
+                sentinel.kill()
+            found = await one(setup)
+            assert "none of its Sentinels answers" in found.text
