@@ -198,9 +198,11 @@ def _add_rules(add: AddVerb) -> None:
     option("--sandbox", action="store_true", help=sandbox)
     hand = "also what needs a person: it says what to do in Slack, and waits"
     option("--hand", action="store_true", help=hand)
+    answers = "play twelve answers through the bot instead, and compare the threads with the emulated ones"
+    option("--answers", action="store_true", help=answers)
     option("--http", metavar="PORT", type=int, help="events come by HTTP to this port, not by Socket Mode")
     option("--yes", action="store_true", help="do not ask")
-    only = "this rule, or those of a group, as stream (repeat for more)"
+    only = "this rule, or those of a group, as stream; with --answers: this answer (repeat for more)"
     option("--only", metavar="RULE", action="append", default=[], help=only)
     option("--json", action="store_true", help="print the results as one JSON object")
     output = "where what was seen is kept, private (with --real: slack-rules.json)"

@@ -43,6 +43,6 @@ def _problem(claims: dict[str, Any], issuer: str, client_id: str, nonce: str | N
     if nonce is not None and claims.get("nonce") != nonce:
         return "is of another sign-in"
     ends = claims.get("exp")
-    if not isinstance(ends, int | float) or isinstance(ends, bool) or now - _SKEW > ends:
+    if not isinstance(ends, int | float) or isinstance(ends, bool) or now > ends + _SKEW:
         return "has expired"
     return "" if claims.get("sub") else "names no subject"

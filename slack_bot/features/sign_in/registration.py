@@ -26,7 +26,6 @@ _METHODS = ("client_secret_basic", "client_secret_post", "none")
 """How a registered client may prove who it is, the best first."""
 _USUAL_METHOD = "client_secret_basic"  # of a server that does not say (RFC 8414, 2)
 _MOST_CHARS = 4 * 1024  # of a client id or a secret
-_NEVER = 1e12  # seconds since 1970
 _EARLY = 60.0  # seconds before its end at which a secret is not used any more
 _PASSING = frozenset({"server_error", "temporarily_unavailable"})
 _BY_HAND = "or register the bot there by hand: {0}ID in place of {0}REGISTER_CLIENT"
@@ -75,8 +74,13 @@ class RegisteredClient:
     def read(cls, text: str) -> RegisteredClient:
         """The client in a text that `text` made."""
         found = object_of(read_json(text))
-        client_id, secret, method = (text_in(found, name) for name in ("id", "secret", "method"))
-        return cls(client_id, secret, method, _time_in(found, "ends_at"))
+        ends_at = found.get("ends_at")
+        return cls(
+            text_in(found, "id"),
+            text_in(found, "secret"),
+            text_in(found, "method"),
+            float(ends_at) if isinstance(ends_at, int | float) else 0.0,
+        )
 
 
 class RegistrationKey(NamedTuple):
@@ -162,8 +166,9 @@ def client_in(
     client_id, secret = text_in(answer, "client_id"), text_in(answer, "client_secret")
     method = text_in(answer, "token_endpoint_auth_method") or wanted
     uris, grants = answer.get("redirect_uris"), answer.get("grant_types")
-    ends_at = _time_in(answer, "client_secret_expires_at")
-    client = RegisteredClient(client_id, "" if method == "none" else secret, method, ends_at)
+    ends_at = answer.get("client_secret_expires_at")
+    ends_at = float(ends_at) if isinstance(ends_at, int | float) and not isinstance(ends_at, bool) else 0.0
+    client = RegisteredClient(client_id, "" if method == "none" else secret, method, max(ends_at, 0.0))
     problems = (
         (not _is_usable(client_id), "gave no client id that can be sent"),
         (method != wanted and settings.method != "auto", f"registered another METHOD than {wanted}"),
@@ -198,14 +203,6 @@ def refusal_of(
     uris = asked.get("redirect_uris") or [""]
     what, _, remedy = sentence.format(settings.variables, uris[0]).partition("; ")
     return TokenRefused(f"{host} {what} ({name}); {remedy}", error=error)
-
-
-def _time_in(source: Object, name: str) -> float:
-    """A time in seconds since 1970; 0: none, or one that never comes."""
-    value = source.get(name)
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return 0.0
-    return float(value) if 0 < value < _NEVER else 0.0
 
 
 def _is_usable(value: str) -> bool:

@@ -16,7 +16,7 @@ from ...settings.sign_in import OAuthSettings
 from ...turn.json_values import Object, text_in
 from .registrar import ClientSource, FixedClient, Registrar, RegistrationParts
 from .registration import DEVICE_GRANT
-from .rules import LIFE, Account, account_of
+from .rules import Account, account_of
 from .server_requests import Metadata, ServerRequests
 
 _INTERVAL = 5.0  # seconds between two polls where the server names none (RFC 8628, 3.2)
@@ -187,7 +187,7 @@ class AuthorizationServer:
             raise TokenUnavailable(f"{self.host} began no sign-in on another device")
         interval = answer.get("interval")
         if isinstance(interval, int) and not isinstance(interval, bool):
-            self.device_interval = float(min(max(1, interval), LIFE))
+            self.device_interval = max(1.0, float(interval))
         return DeviceCode(code, user_code, shown)
 
     async def _begin_device(self) -> Object:

@@ -179,4 +179,4 @@ def _metadata_in(issuer_metadata: Object, settings: OAuthSettings) -> Metadata:
         raise TokenRefused(f"{issuer} does not support PKCE with S256, without which no one may sign in")
     names_itself = issuer_metadata.get("authorization_response_iss_parameter_supported") is True
     proofs = map(text_of, list_of(issuer_metadata.get("token_endpoint_auth_methods_supported")))
-    return Metadata(**urls, names_itself=names_itself, methods=tuple(filter(None, proofs)))
+    return Metadata(**urls, names_itself=names_itself, methods=tuple(proofs))

@@ -71,6 +71,7 @@ class SlackPort:
         self.clock, self.http, self.calls = clock, http, 0
         self._client, self._app_token, self._hand = client, app_token, hand
         self._ears: Ears | None = None
+        self._silence = _NO_EVENTS
         self._made: dict[str, asyncio.Future[Any]] = {}
         self.roots: list[tuple[str, str]] = []
 
@@ -85,7 +86,7 @@ class SlackPort:
     def ears(self) -> Ears:
         """Raises CannotTell where no events come."""
         if self._ears is None:
-            raise CannotTell(_NO_EVENTS)
+            raise CannotTell(self._silence)
         return self._ears
 
     def ears_by(self, way: Way) -> Ears:
@@ -116,7 +117,11 @@ class SlackPort:
         """The address of a connection, good for one. Raises CannotTell."""
         if self._app_token is None:
             raise CannotTell(_NO_EVENTS)
-        return str((await self.ok("apps.connections.open", token=self._app_token)).get("url"))
+        try:
+            return str((await self.ok("apps.connections.open", token=self._app_token)).get("url"))
+        except CannotTell as reason:
+            self._silence = f"no event can be heard: {reason}"
+            raise
 
     @property
     def hand(self) -> Hand:
@@ -159,7 +164,7 @@ class SlackPort:
         self.calls += 1
         is_form = method in METHODS and METHODS[method].form_only
         token, args = args.get("token"), {name: value for name, value in args.items() if name != "token"}
-        given: dict[str, Any] = {"params": args} if is_form or not args else {"json": args}
+        given: dict[str, Any] = {"data": args} if is_form or not args else {"json": args}
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         try:
             answer = await self._client.api_call(method, headers=headers, **given)

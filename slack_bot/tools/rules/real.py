@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeAlias, TypeVar
 
 import aiohttp
+from pydantic import SecretStr
 
 from ...clock import system_clock
-from ...errors import BotError, SettingsError
+from ...errors import BotError, SettingsError, UnreadableInput
 from ...settings.load import Settings, load
 from ...settings.slack_rules import CATALOGUE
 from ...slack.api import new_web_client
+from ...testing.harness import bot_settings
 from ...testing.overrides import with_overrides
 from ...testing.slack.workspace import APP_TOKEN, BOT_TOKEN
 from ..terminal import LiveLine
+from .answer_tapes import ANSWERS, PlayedAnswer
+from .answers import AnswerResult, emulate_answers, play_answers
 from .ears import NoConnection
 from .hand import AskedHand
 from .port import CannotTell, Need, Place, Probe, SlackPort
@@ -25,6 +30,9 @@ from .result import RuleResult
 from .tidying import tidy
 from .trial import make_trial, measure_trial, open_place
 
+T = TypeVar("T")
+Tell: TypeAlias = Callable[[str], None]
+Work: TypeAlias = Callable[[SlackPort, Place, Tell], Awaitable[list[T]]]
 _CALL = 0.25  # seconds that a call of Slack takes, about
 _LEFT_OUT = {
     Need.SANDBOX: "only with --sandbox, as it disturbs others",
@@ -38,9 +46,15 @@ def try_workspace(args: argparse.Namespace, probes: Sequence[Probe]) -> list[Rul
     settings = _settings(args)
     left = {each.rule: reason for each in probes if (reason := _why_not(each, args))}
     chosen = [each for each in probes if each.rule not in left]
-    if not args.yes and args.real and not _is_agreed(args, chosen):
-        raise BotError("nothing was tried")
-    results = asyncio.run(_try(args, settings, chosen))
+    if not args.yes and args.real:
+        calls, seconds = measure_trial(chosen)
+        minutes = _minutes(calls, seconds)
+        _agree(args, f"{len(chosen)} rules are tried by about {calls} calls in about {minutes} minutes.")
+
+    async def work(slack: SlackPort, place: Place, tell: Tell) -> list[RuleResult]:
+        return await make_trial(slack, place, chosen, lambda each: tell(f"{each.rule.id}: {each.verdict}"))
+
+    results = asyncio.run(_try(args, settings, len(chosen), work))
     results += [RuleResult(CATALOGUE[rule], reason=reason) for rule, reason in left.items()]
     order = list(CATALOGUE)
     return sorted(results, key=lambda each: order.index(each.rule.id))
@@ -66,36 +80,70 @@ def _why_not(each: Probe, args: argparse.Namespace) -> str:
     )
 
 
-def _is_agreed(args: argparse.Namespace, probes: Sequence[Probe]) -> bool:
-    calls, seconds = measure_trial(probes)
-    minutes = max(1, round((seconds + calls * _CALL) / 60))
+def try_answers(args: argparse.Namespace) -> list[AnswerResult]:
+    """Play the answers of --only, or all, where `args` say. Raises as `try_workspace`."""
+    settings, answers = _settings(args), _answers(args.only)
+    if not args.yes and args.real:
+        emulated = emulate_answers(answers)
+        minutes = _minutes(emulated.calls, emulated.seconds)
+        _agree(args, f"{len(answers)} answers are played in about {minutes} minutes.")
+    changes = {"api_url": settings.slack.api_url, "slack.timeout": settings.slack.timeout}
+    bot = with_overrides(bot_settings(), {**changes, "bot_token": _secret(settings.slack.bot_token)})
+
+    async def work(slack: SlackPort, place: Place, tell: Tell) -> list[AnswerResult]:
+        def done(result: AnswerResult) -> None:
+            tell(f"{result.name}: {'differs' if result.differs else 'equal'}")
+
+        return await play_answers(slack, place, bot, answers, done)
+
+    return asyncio.run(_try(args, settings, len(answers), work))
+
+
+def _answers(only: Sequence[str]) -> list[PlayedAnswer]:
+    names = [each.name for each in ANSWERS]
+    for name in only:
+        if name not in names:
+            raise UnreadableInput(f"--only {name}: there is no such answer; there are {', '.join(names)}")
+    return [each for each in ANSWERS if not only or each.name in only]
+
+
+def _minutes(calls: int, seconds: float) -> int:
+    return max(1, round((seconds + calls * _CALL) / 60))
+
+
+def _agree(args: argparse.Namespace, what: str) -> None:
+    """Ask. Raises BotError for a no."""
     sys.stderr.write(
-        f"{len(probes)} rules are tried by about {calls} calls in about {minutes} minutes. What is written"
-        f" stands in a thread of {args.channel} and in the direct message with {args.user}, and is deleted"
-        " in the end.\n"
+        f"{what} What is written stands in threads of {args.channel} and in the direct message with"
+        f" {args.user}, and is deleted in the end.\n"
     )
     if args.sandbox:
         sys.stderr.write("With --sandbox the app cannot be used meanwhile: its limits are used up.\n")
     sys.stderr.write("Go on? [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise BotError("nothing was tried")
 
 
-async def _try(args: argparse.Namespace, settings: Settings, probes: Sequence[Probe]) -> list[RuleResult]:
+async def _try(args: argparse.Namespace, settings: Settings, whole: int, work: Work[T]) -> list[T]:
     async with aiohttp.ClientSession() as http:
         slack = _port(args, settings, http)
         line, count = LiveLine(sys.stderr), 0
 
-        def tell(result: RuleResult) -> None:
+        def tell(what: str) -> None:
             nonlocal count
             count += 1
-            line.show(f"{count} of {len(probes)}  {result.rule.id}: {result.verdict}")
+            line.show(f"{count} of {whole}  {what}")
 
         try:
             async with _listening(slack, args), _place(slack, args) as place:
-                return await make_trial(slack, place, probes, tell)
+                return await work(slack, place, tell)
         finally:
             line.wipe()
+
+
+def _secret(value: SecretStr | None) -> str:
+    return "" if value is None else value.get_secret_value()
 
 
 def _port(args: argparse.Namespace, settings: Settings, http: aiohttp.ClientSession) -> SlackPort:
@@ -145,6 +193,4 @@ async def _place(slack: SlackPort, args: argparse.Namespace) -> AsyncIterator[Pl
     finally:
         left = await tidy(slack, place.bot_user)
         if left:
-            sys.stderr.write(
-                f"note: {left} messages could not be deleted; they say that they were measured\n"
-            )
+            sys.stderr.write(f"note: {left} of its messages could not be deleted\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 
@@ -22,9 +23,10 @@ from . import (
     text_probes,
     thread_probes,
 )
+from .answers import answers_as_json, answers_as_text
 from .kept import KEPT, check_place, keep
 from .port import PROBES, Probe
-from .real import try_workspace
+from .real import try_answers, try_workspace
 from .report import as_json, as_text, summary
 from .result import RuleResult
 from .trial import trial_of_emulator
@@ -56,6 +58,11 @@ def main(args: argparse.Namespace) -> int:
     1 if a rule differs. Raises UnreadableInput for wrong usage, BotError where the workspace cannot be tried.
     """
     _check_usage(args)
+    if args.answers:
+        answers = try_answers(args)
+        told = json.dumps(answers_as_json(answers)) if args.json else "\n".join(answers_as_text(answers))
+        sys.stdout.write(f"{told}\n")
+        return 1 if any(each.differs for each in answers) else 0
     probes = [each for each in probes_of(args.only) if not args.quick or each.rule in QUICK]
     output = args.output or (KEPT if args.real else None)
     if output is not None:
@@ -74,10 +81,15 @@ def _check_usage(args: argparse.Namespace) -> None:
     if is_elsewhere and not (args.channel and args.user):
         raise UnreadableInput("--real and --url write somewhere: give --channel C... and --user U...")
     alone = {"--channel": args.channel, "--user": args.user, "--sandbox": args.sandbox, "--hand": args.hand}
+    alone |= {"--answers": args.answers}
     alone |= {"--http": args.http is not None, "--yes": args.yes}
     for name, is_given in alone.items():
         if is_given and not is_elsewhere:
             raise UnreadableInput(f"{name} belongs to --real or --url; the emulated workspace needs none")
+    if args.answers and (args.quick or args.sandbox or args.hand or args.output):
+        raise UnreadableInput(
+            "--answers plays answers and tries no rules; leave --quick, --sandbox, --hand and -o out"
+        )
     if args.url is not None and origin_of(args.url) is None:
         raise UnreadableInput(f"--url is {args.url!r}; give an address, as http://127.0.0.1:4003/api/")
     if args.real and not args.yes and not sys.stdin.isatty():

@@ -12,7 +12,7 @@ async def tidy(slack: SlackPort, bot_user: str) -> int:
     """End our streams and delete our messages, each thread from its end. Returns how many are left."""
     left = 0
     for channel, root in reversed(slack.roots):
-        for message in reversed(await _thread(slack, channel, root)):
+        for message in reversed(await thread_of(slack, channel, root)):
             if message.get("user") != bot_user and message.get("bot_id") is None:
                 continue
             at = {"channel": channel, "ts": str(message.get("ts"))}
@@ -22,7 +22,8 @@ async def tidy(slack: SlackPort, bot_user: str) -> int:
     return left
 
 
-async def _thread(slack: SlackPort, channel: str, root: str) -> list[Mapping[str, Any]]:
+async def thread_of(slack: SlackPort, channel: str, root: str) -> list[Mapping[str, Any]]:
+    """All messages of a thread, its root first, as far as they may be read."""
     found: list[Mapping[str, Any]] = []
     cursor = ""
     try:

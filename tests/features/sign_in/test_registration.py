@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slack_bot.errors import TokenRefused, TokenUnavailable
 from slack_bot.features.sign_in.registration import (
@@ -118,34 +116,6 @@ def test_a_client_that_is_of_no_use_is_refused(answer: dict[str, Any], what: str
         client_in(answer, asked(), oauth(), "login.example", 1_000.0)
     assert what in refused.value.brief
     assert "SLACK_BOT_AGENT__OAUTH__ID in place of SLACK_BOT_AGENT__OAUTH__REGISTER" in refused.value.brief
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
-NAMES = (
-    "client_id", "client_secret", "token_endpoint_auth_method", "redirect_uris", "grant_types",
-    "client_secret_expires_at", "error",
-)  # fmt: skip
-GOOD = {"client_id": "c", "client_secret": "s"}
-
-
-@given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, VALUES)), st.integers(100, 599))
-def test_any_answer_is_a_client_that_can_be_used_or_a_refusal(said: dict[str, Any], status: int) -> None:
-    answer = {**GOOD, **said}
-    try:
-        client = client_in(answer, asked(), oauth(), "login.example", 1_000.0)
-    except TokenRefused as error:
-        assert error.brief.startswith("login.example ") and "\n" not in error.brief
-    else:
-        used = client.used_by(oauth())
-        assert used.id == answer["client_id"] and used.method == client.method
-        assert (client.method == "none") is (used.secret is None)
-        assert RegisteredClient.read(client.text) == client and not client.is_over(1_000.0)
-    refused = refusal_of(status, answer, asked(), oauth(), "login.example")
-    assert isinstance(refused, TokenRefused | TokenUnavailable) and "\n" not in refused.brief
 
 
 def test_a_proof_that_the_settings_name_is_not_replaced() -> None:

@@ -51,7 +51,7 @@ async def test_an_address_that_the_initial_token_may_not_go_to_is_none(place: st
 
 async def test_how_clients_may_prove_who_they_are() -> None:
     async with server(token_endpoint_auth_methods_supported=["none", 1, "client_secret_post"]) as there:
-        assert (await there.metadata()).methods == ("none", "client_secret_post")
+        assert (await there.metadata()).methods == ("none", "", "client_secret_post")
 
 
 async def test_metadata_are_read_again_when_they_must_be_new() -> None:
