@@ -13,11 +13,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot import cli
 from slack_bot.errors import BotError
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.playground.workspace import RunningWorkspace, open_workspace
+from slack_bot.settings.measured_rules import as_file
 from slack_bot.testing.harness import wait_until
 from slack_bot.testing.slack.rules import AppManifest
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
@@ -126,6 +129,25 @@ async def test_the_scopes_of_a_manifest_are_enforced(tmp_path: Path) -> None:
         assert alone.workspace.outbox == [], "the app has no events of mentions"
 
 
+async def test_it_behaves_as_the_workspace_in_which_the_rules_were_measured(tmp_path: Path) -> None:
+    measured = tmp_path / "rules.json"
+    measured.write_text(as_file({"post.empty": "ok", "update.chars": 9}, "2026-11-29T01:02:03Z", {}))
+    measured.chmod(0o600)
+    words = ("workspace", "--port", "0", "--api-port", "0", "--rules", str(measured))
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = (sys.executable, "-m", "slack_bot", *words)
+    async with child(*command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE) as process:
+        assert process.stdout is not None
+        url = ""
+        async with asyncio.timeout(PATIENCE):
+            while "SLACK_API_URL" not in url:
+                url = (await process.stdout.readline()).decode()
+        client = AsyncWebClient(token=BOT_TOKEN, base_url=url.strip().partition("=")[2])
+        posted = await client.api_call("chat.postMessage", json={"channel": CHANNEL, "text": " "})
+        with pytest.raises(SlackApiError, match="msg_too_long"):
+            await client.chat_update(channel=CHANNEL, ts=posted["ts"], text="ten letters")
+
+
 async def test_a_taken_port_of_the_web_api_is_one_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -140,6 +162,7 @@ async def test_a_taken_port_of_the_web_api_is_one_sentence() -> None:
     [
         (["--manifest", "none.json"], "none.json cannot be read"),
         (["--manifest", "half.json"], "half.json is no manifest"),
+        (["--rules", "none.json"], "none.json is no file; slack-bot rules --real writes one"),
         (["--events", "bot.example.com"], "--events is 'bot.example.com'"),
         (["--events", "http://["], "--events is 'http://['"),
         (["--api-port", "99999"], "There is no port 99999"),

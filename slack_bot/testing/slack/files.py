@@ -104,4 +104,16 @@ def _info(state: WorkspaceState, args: Json) -> Json:
     return {"file": dict(kept.shown), "comments": []}
 
 
-METHODS = {"files.info": _info}
+def _delete(state: WorkspaceState, args: Json) -> Json:
+    """Its messages stay, without it."""
+    if state.uploads.pop(args["file"], None) is None:
+        raise Refused("file_not_found")
+    for channel in state.messages.values():
+        for message in channel.values():
+            if any(file["id"] == args["file"] for file in message.files):
+                message.files = [file for file in message.files if file["id"] != args["file"]]
+                state.changed(message.channel, message.root)
+    return {}
+
+
+METHODS = {"files.delete": _delete, "files.info": _info}

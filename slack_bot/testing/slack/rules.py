@@ -151,6 +151,7 @@ METHODS: Mapping[str, Method] = {
     "conversations.open": _method("im:write", "channel users prevent_creation:bool return_im:bool", TIER_3),
     "conversations.replies": _method(_HISTORY, f"channel! ts! {_PAGE}", TIER_3, form_only=True),
     "files.completeUploadExternal": _method(_FILES, _COMPLETE, TIER_4),
+    "files.delete": _method(_FILES, "file!", TIER_3),
     "files.info": _method("files:read", "file! cursor count:int page:int limit:int", TIER_4, form_only=True),
     "files.getUploadURLExternal": _method(
         _FILES, "filename! length:int! alt_txt snippet_type", TIER_4, form_only=True

@@ -12,6 +12,7 @@ from .port import CannotTell, Need, Place, ProbeResult, SlackPort, largest, prob
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 TEXT = "Measured."
 _NO_TEAM, _NO_TS = "T00000000", "1000000000.000001"
+_READS = 3
 _LOOK = 5.0  # seconds between two looks at a stream
 _LONGEST = 660.0  # seconds that a stream is watched
 _PIECE = 500  # bytes
@@ -51,10 +52,12 @@ async def streamed(slack: SlackPort, place: Place, *chunks: Mapping[str, Any], *
 async def read(slack: SlackPort, place: Place, ts: str, **args: Any) -> dict[str, Any]:
     """A message of the thread, read back."""
     asked = {"channel": place.channel, "ts": place.root, "oldest": ts, "latest": ts, "inclusive": "true"}
-    thread = await slack.ok("conversations.replies", **asked, limit=5, **args)
-    for message in thread.get("messages") or ():
-        if message.get("ts") == ts:
-            return dict(message)
+    for _ in range(_READS):
+        thread = await slack.ok("conversations.replies", **asked, limit=5, **args)
+        for message in thread.get("messages") or ():
+            if message.get("ts") == ts:
+                return dict(message)
+        await asyncio.sleep(1.0)  # Slack may list it a moment later
     raise CannotTell("the message cannot be read back")
 
 

@@ -1,4 +1,4 @@
-"""Takes away what was written."""
+"""Takes away what was written: streams, messages, files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ async def tidy(slack: SlackPort, bot_user: str) -> int:
             at = {"channel": channel, "ts": str(message.get("ts"))}
             if message.get("streaming_state") == "in_progress":
                 await _tried(slack, "chat.stopStream", **at)
+            for file in message.get("files") or ():
+                await _tried(slack, "files.delete", file=str(file.get("id")))
             left += not await _tried(slack, "chat.delete", **at)
     return left
 

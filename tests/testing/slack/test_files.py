@@ -42,6 +42,16 @@ def test_a_shared_file_says_what_it_is() -> None:
     assert scene.ok("files.info", file=file["id"])["file"] == file
 
 
+def test_the_app_deletes_a_file_and_the_message_stays_without_it() -> None:
+    scene = Scene()
+    file = shared(scene, PersonFile("a.txt", CONTENT))
+    (message,) = [seen for seen in scene.workspace.history(scene.direct) if seen.files]
+    scene.ok("files.delete", file=file["id"])
+    assert scene.error("files.delete", file=file["id"]) == "file_not_found"
+    assert scene.error("files.info", file=file["id"]) == "file_not_found"
+    assert [seen.files for seen in scene.workspace.history(scene.direct) if seen.ts == message.ts] == [()]
+
+
 def test_a_stub_says_nothing_until_it_is_asked_for() -> None:
     scene = Scene()
     stub = shared(scene, PersonFile("theirs.txt", CONTENT, is_stub=True))
