@@ -15,12 +15,21 @@ RESULTS = [
 ]
 
 
-def test_what_differs_comes_first_and_nothing_moves_the_cursor() -> None:
-    _, differs, unknown, well = as_text(RESULTS)
+def test_what_differs_comes_first_then_reasons_and_nothing_moves_the_cursor() -> None:
+    lines = "".join(as_text(RESULTS)).splitlines()
+    _, differs, _, unknown, _, _, well, _ = lines
     assert differs.split() == ["differs", "stream.life", "300", "s", "30", "s", "or", "longer", "[2J"]
-    assert "chat:write.customize" in unknown
+    assert unknown == "unknown  the token lacks the scope chat:write.customize: stream.name"
     assert well.split() == ["ok", "stream.mode", "streaming_mode_mismatch"]
     assert summary(RESULTS).strip() == "3 rules: 1 as expected, 1 differs, 1 cannot be told"
+
+
+def test_a_reason_is_said_once_for_all_its_rules() -> None:
+    many = [RuleResult(rule, reason="only with --sandbox") for rule in CATALOGUE.values()]
+    lines = "".join(as_text(many)).splitlines()
+    assert "".join(lines).count("--sandbox") == 1
+    assert max(map(len, lines)) <= 110
+    assert all(rule in " ".join(lines) for rule in CATALOGUE)
 
 
 def test_values_are_written_as_people_write_them() -> None:
