@@ -13,6 +13,7 @@ import pytest
 
 from slack_bot.testing.harness import free_port
 from tests.e2e.test_first_hour import said, set_up, started
+from tests.loaded_program import loaded_program
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "speak.md").read_text("utf-8").partition("### Try it")[2]
 FILE, (EXPORTS, RUN), CURL = (
@@ -42,7 +43,10 @@ async def test_an_alert_is_answered_in_the_thread_once(tmp_path: Path) -> None:
     more = dict(each.split("=", 1) for each in EXPORTS.split())
     async with set_up(tmp_path) as (env, _):
         env = {**env, **more, "SLACK_BOT_API__PORT": str(port)}
-        async with started(RUN, tmp_path, env) as bot, aiohttp.ClientSession() as http:
+        async with (
+            started(RUN, tmp_path, env, program=loaded_program()) as bot,
+            aiohttp.ClientSession() as http,
+        ):
             await said(bot, "connected to Slack")
             first, again = await curl(command), await curl(command)
             assert first["state"] == "waiting" and first["id"] == again["id"]

@@ -75,13 +75,20 @@ OF_APP_AND_AGENT = {"Socket Mode is off", *OF_THE_AGENT}
 NEEDED = "the app does not subscribe to app_mention", "chat:write is missing: no answer can be written"
 
 
+STARTED = (sys.executable, "-m", "slack_bot")
+
+
 @asynccontextmanager
 async def started(
-    command: str, folder: Path, env: Mapping[str, str] | None = None, *options: str
+    command: str,
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    *options: str,
+    program: tuple[str, ...] = STARTED,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """What it says on both ways is read together."""
     pipe = asyncio.subprocess.PIPE
-    words = sys.executable, "-m", "slack_bot", *shlex.split(command), *options
+    words = *program, *shlex.split(command), *options
     around = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(env or {})}
     both = {"stdout": pipe, "stderr": asyncio.subprocess.STDOUT}
     async with child(*words, env=around, cwd=folder, **both) as process:

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import os
 import re
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import aiohttp
 
 from slack_bot.testing.harness import free_port
 from tests.e2e.test_first_hour import PATIENCE, ROOT, said, started
+from tests.loaded_program import loaded_program
 from tests.playground.others.test_three_agents import sign_in
 
 GUIDE = (ROOT / "docs" / "configure.md").read_text("utf-8")
@@ -56,9 +57,15 @@ class Visit:
                         self.messages[update["ts"]]["text"] += update["text"]
 
 
+def loaded(
+    command: str, folder: Path, env: dict[str, str], *options: str
+) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+    return started(command, folder, env, *options, program=loaded_program())
+
+
 async def output(command: str, folder: Path, env: dict[str, str]) -> str:
     """What a command says that ends well."""
-    async with started(command, folder, env) as process:
+    async with loaded(command, folder, env) as process:
         assert process.stdout is not None
         text = (await process.stdout.read()).decode()
         assert await process.wait() == 0, text
@@ -86,7 +93,7 @@ async def test_the_way_from_one_agent_to_three(tmp_path: Path) -> None:
     (tmp_path / "slack_bot.toml").write_text(file, "utf-8")
     async with AsyncExitStack() as stack:
         for command in (guide, travel, third):
-            process = await stack.enter_async_context(started(command, tmp_path, env))
+            process = await stack.enter_async_context(loaded(command, tmp_path, env))
             told = await said(process, "Ctrl-C ends it.")
             lines = told.partition("of its file:\n")[2].replace("Ctrl-C ends it.\n", "").strip()
             assert lines in file, "the guide has what the agent prints"
@@ -94,14 +101,14 @@ async def test_the_way_from_one_agent_to_three(tmp_path: Path) -> None:
         verb, _, target = manifest.partition(" > ")
         (tmp_path / target).write_text(await output(verb, tmp_path, env), "utf-8")
         emulated = await stack.enter_async_context(
-            started(workspace, tmp_path, env, "--port", "0", "--api-port", "0")
+            loaded(workspace, tmp_path, env, "--port", "0", "--api-port", "0")
         )
         printed = await said(emulated, "Ctrl-C ends it.")
         env |= dict(re.findall(r"(\w+)=(\S+)", printed))
         page = re.findall(r"workspace is at (\S+)", printed)[0]
         report = await output(doctor, tmp_path, env)
         assert "the bot can run" in report
-        await said(await stack.enter_async_context(started(run, tmp_path, env)), "connected to Slack")
+        await said(await stack.enter_async_context(loaded(run, tmp_path, env)), "connected to Slack")
         http = await stack.enter_async_context(aiohttp.ClientSession())
         link = await stack.enter_async_context(http.ws_connect(f"{page}ws", origin=page.rstrip("/")))
         visit = Visit(link)
