@@ -173,6 +173,7 @@ def take_out(name: str, folder: Path) -> str:
     (folder / "app.py").write_text(re.sub(rf"\b{name.upper()}\b(,\s*)?", "", source), "utf-8")
     return f"""
 import sys, slack_bot
+assert not [name for name in sys.modules if name.startswith("slack_bot.features")], "a room imports a feature"
 slack_bot.__path__.insert(0, {str(folder)!r})
 sys.modules["slack_bot.features.{name}"] = None
 """

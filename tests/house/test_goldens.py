@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from tests.e2e import test_captures
 from tests.house import goldens
 
 
@@ -23,6 +24,12 @@ def check(name: str, lines: Iterable[str]) -> None:
 @pytest.mark.parametrize("name", goldens.GOLDENS)
 def test_names_and_threads_are_what_they_were(name: str) -> None:
     check(name, goldens.GOLDENS[name]())
+
+
+def test_each_stream_that_must_end_well_told_is_among_the_recordings() -> None:
+    """Each is judged as it is played."""
+    played = {path for folder in goldens.RECORDINGS for path in goldens.captures_in(goldens.ROOT / folder)}
+    assert {*test_captures.FILES} <= played
 
 
 @pytest.mark.skipif(
