@@ -307,7 +307,7 @@ class _TurnFacts:
 _SHOWN: Mapping[type[Fact], tuple[str, str]] = {
     TurnStarted: ("opened", "user text channel thread_ts"),
     SlackCalled: ("call", "method args ok error took"),
-    TurnEnded: ("closed", "outcome reason trace_id latches late"),
+    TurnEnded: ("closed", "outcome reason said trace_id latches late"),
     MessageIgnored: ("ignored", "user text reason channel thread_ts"),
 }
 """What a page calls a fact, and what it gets of it."""

@@ -255,6 +255,23 @@ async def test_the_page_of_another_agent_says_whom_it_asks(browser: Browser) -> 
             assert page.problems == []
 
 
+async def test_inside_says_what_an_agent_said_of_its_failure(browser: Browser) -> None:
+    """Whoever writes an agent looks for the message of their exception there; the thread has none of it."""
+    async with (
+        live_agent() as live,
+        open_playground(theirs=with_overrides(Settings(), {"agent.url": live.url})) as playground,
+    ):
+        page = await browser.open(playground.url)
+        await mention(page, "raise it")
+        await outcome(page, "failed")
+        await page.click("#inside-open")
+        await page.until("document.querySelector('#inside').innerText.includes('the agent says: ')")
+        said = await text_of(page, "#inside")
+        await picture(page, "inside-failure")
+        assert "boom in the middle" in said
+        assert "boom" not in await text_of(page, "#thread")
+
+
 async def test_the_page_of_our_own_agent_says_that_nothing_leaves(page: Page) -> None:
     assert "Nothing leaves this machine." in await text_of(page, "#where")
     assert "one of the questions below" in await text_of(page, "#roots")

@@ -64,7 +64,7 @@ function argumentNotes(args) {
 }
 
 function closedNote(fact) {
-  return [fact.reason, happened(fact.latches).join(", "), fact.late ? `${fact.late} came too late` : ""].filter(Boolean).join(" · ");
+  return [fact.reason, fact.said && `the agent says: ${fact.said}`, happened(fact.latches).join(", "), fact.late ? `${fact.late} came too late` : ""].filter(Boolean).join(" · ");
 }
 
 /** What a chunk of a growing artifact adds; undefined for events that are whole in themselves. */
