@@ -24,6 +24,7 @@ VERBS = [
     "say",
     "schedules",
     "api-key",
+    "keys",
     "replay",
     "explain",
     "capture",

@@ -150,8 +150,9 @@ def _unreadable(file: str, text: str, message: str) -> str:
         return f"{file} cannot be read: it looks like JSON, and must be TOML; {_TABLES}"
     if (match := _PLACE.match(message)) is None:
         return f"{file} cannot be read: {message}"
-    place = f", line {match[2]}," if match[2] else ", at its end,"
-    return f"{file}{place} cannot be read: {match[1]}"
+    if match[2]:
+        return f"{file}, line {match[2]}, cannot be read: {match[1]}"
+    return f"{file}, at its end, cannot be read: {match[1]}; a bracket or a quote may be open"
 
 
 def _problems(whole: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import base64
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, get_origin
@@ -459,14 +459,20 @@ def _remedy(name: str) -> str:
 
 def _in_section(section: str, leaf: str) -> str | None:
     likely_section = nearest(section, [name for name, _ in sections()])
-    if near := nearest(leaf, (name for each, name in FIELDS if each == likely_section)):
+    leaves = [name for each, name in FIELDS if each == likely_section]
+    if near := nearest(leaf, leaves) or next(filter(partial(_one_letter_off, leaf), leaves), None):
         return env_name((likely_section or "", near))
     return next((env_name(path) for path in FIELDS if path[1] == leaf), None)
 
 
+def _one_letter_off(name: str, other: str) -> bool:
+    return len(name) == len(other) and sum(one != two for one, two in zip(name, other, strict=True)) == 1
+
+
 def _undivided(rest: str) -> str | None:
-    full = {"_".join(path): env_name(path) for path in FIELDS}
-    full |= {path[1]: env_name(path) for path in FIELDS}
+    usual = {path: name for name, path in ALIASES.items()}
+    full = {"_".join(path): usual.get(path, env_name(path)) for path in FIELDS}
+    full |= {path[1]: usual.get(path, env_name(path)) for path in FIELDS}
     full |= {each.removeprefix(PREFIX).lower(): each for each in ALIASES if each.startswith(PREFIX)}
     return full[near] if (near := nearest(rest, full)) else None
 
@@ -494,10 +500,10 @@ def validated(
 
 
 def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
-    bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions", "a bot token"
-    secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", ""
-    app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens", "an app-level token"
-    for usual, prefix, page, kind in (bot, secret if http else app):
+    bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions", "a bot token", "xapp-"
+    secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", "", ""
+    app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens", "an app-level token", "xoxb-"
+    for usual, prefix, page, kind, other in (bot, secret if http else app):
         token = str(setting_values[ALIASES[usual]][1]) if ALIASES[usual] in setting_values else ""
         if not token:
             example = f" ({prefix}...)" if prefix else ""
@@ -505,7 +511,8 @@ def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
         elif _has_quotes(token):
             yield f"{usual} {_QUOTED}"
         elif not token.startswith(prefix):
-            yield f"{usual} is not {kind}: it must begin with {prefix} (your Slack app's {page})"
+            swapped = f", and begins with {other}; swap the two" if token.startswith(other) else ""
+            yield f"{usual} is not {kind}: it must begin with {prefix} (your Slack app's {page}){swapped}"
     if ("agent", "url") not in setting_values and ALIASES[CONFIG] not in setting_values:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 

@@ -158,7 +158,7 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
         "slack-bot conform --url http://127.0.0.1:8000 --report",
     ).add_argument
     option("--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)")
-    suite = "caipe, extended, or a file (default: caipe)"
+    suite = "agent (any agent), caipe, extended, or a file (default: caipe)"
     option("--suite", metavar="NAME|FILE", help=suite)
     only = "this case only (repeat for more)"
     option("--only", metavar="CASE", action="append", default=[], help=only)

@@ -17,7 +17,7 @@ from ..settings.load import Settings, load
 from ..settings.schedules import ScheduleEntry
 from ..store.stores import join_store, open_admin
 
-_NONE = "there are no schedules; docs/configure.md has how one is written\n"
+_NONE = "there are no schedules; docs/speak.md has how one is written\n"
 _WAITS = "no bot runs: the next one that starts does it\n"
 
 

@@ -110,6 +110,8 @@ async def _output(args: argparse.Namespace) -> str:
                 return await _of_last(store, args)
             case "feedback":
                 rows, masks = await _feedback(store), _masks()
+                if not rows:
+                    sys.stderr.write("nobody has rated an answer yet\n")
                 return "".join(json.dumps(masks.value(as_json(each))) + "\n" for each in rows)
             case "export-tape":
                 return write_tape(await _tape_of(store, args.turn))

@@ -127,7 +127,9 @@ def test_compose_gives_time_to_end_and_a_redis_that_keeps_what_it_is_told() -> N
     services, image = found["services"], declared()
     bot, redis, agent = (services[name] for name in ("bot", "redis", "agent"))
     assert float(bot["stop_grace_period"].removesuffix("s")) >= STOPPING
-    assert bot["ports"] == [f"127.0.0.1:{port}:{port}" for port in [image.env["SLACK_BOT_HEALTH__PORT"]]]
+    port = image.env["SLACK_BOT_HEALTH__PORT"]
+    assert [each.rpartition(":")[2] for each in bot["ports"]] == [port]
+    assert bot["ports"][0].startswith(f"127.0.0.1:{port}-")  # each process gets one of its own
     for each in (bot, agent):
         assert (each["read_only"], each["cap_drop"]) == (True, ["ALL"])
     options = dict(zip(redis["command"][1::2], redis["command"][2::2], strict=True))

@@ -168,6 +168,8 @@ def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
     [
         ("AGENT__NOSUCH", ""),
         ("AGENT__URLL", "; did you mean SLACK_BOT_AGENT__URL?"),
+        ("STORE__URI", "; did you mean SLACK_BOT_STORE__URL?"),
+        ("AGENT_URL", "; did you mean A2A_AGENT_URL?"),
         ("AGNT__TURN_TIMOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
         ("AGENT__ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
         ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
@@ -385,6 +387,7 @@ def test_tokens_in_each_other_s_place_are_noticed_and_not_shown() -> None:
     swapped = {**READY, "SLACK_BOT_TOKEN": "xapp-hunter2", "SLACK_APP_TOKEN": "xoxb-hunter2"}
     lines = missing(swapped, http=False)
     assert ["must begin with xoxb-" in lines[0], "must begin with xapp-" in lines[1]] == [True, True]
+    assert all("swap the two" in line for line in lines)
     assert "hunter2" not in "".join(lines)
 
 

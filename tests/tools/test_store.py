@@ -341,7 +341,7 @@ def test_a_word_that_names_no_turn_and_no_file_is_told_where_turns_are_listed(
 
 
 def test_a_turns_name_without_a_store_is_no_file_either(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "5f0c1a2b"]) == 1
+    assert main(["explain", "5f0c1a2b"]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert "There is no file 5f0c1a2b. If it is a turn: There is no store at bot.sqlite" in said.err

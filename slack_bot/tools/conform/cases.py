@@ -29,6 +29,7 @@ from .checks import CHECKS, KINDS, Check, CheckResult
 from .measures import Measures
 
 BUILT_IN: Mapping[str, tuple[str, ...]] = {
+    "agent": ("agent.json",),
     "caipe": ("caipe.json",),
     "extended": ("caipe.json", "extended.json"),
 }
@@ -107,7 +108,7 @@ def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
     else:
         path = Path(name)
         if kind_of(path) is None:
-            raise UnreadableInput(f"{name}: no such file; there are the suites {' and '.join(BUILT_IN)}")
+            raise UnreadableInput(f"{name}: no such file; there are the suites {', '.join(BUILT_IN)}")
         folder, suite = path.parent, read_suite(read_text(path, name), name)
     tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)
     return suite, {tape: read_tape(read_bytes(folder / tape, tape), tape) for tape in tapes}

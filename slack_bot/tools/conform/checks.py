@@ -81,7 +81,8 @@ def _content_delivered(m: Measures, over: float = 20) -> Verdict:
     """Content before an error does not count: the reader was told that it is incomplete."""
     bad = next((outcome for outcome in m.outcomes if outcome not in _GOOD), None)
     why = f", and then the turn ended as {bad} ({m.result['reason']})" if bad else ""
-    return m.total > over and bad is None, f"{m.total} characters delivered{why}"
+    wanted = f"; more than {over:g} are wanted" if m.total <= over else ""
+    return m.total > over and bad is None, f"{m.total} characters delivered{why}{wanted}"
 
 
 @_check("A stream was opened (startStream)")
@@ -112,12 +113,14 @@ def _no_tools(m: Measures) -> Verdict:
 
 @_check("A tool was called")
 def _tools_used(m: Measures, any: Texts = ("search", "fetch_document")) -> Verdict:
-    return not m.tools.keys().isdisjoint(any), _tools(m)
+    has_one = not m.tools.keys().isdisjoint(any)
+    return has_one, _tools(m) if has_one else f"{_tools(m)}; wanted: {' or '.join(any)}"
 
 
 @_check("The answer came in several chunks")
 def _multi_chunk(m: Measures, over: float = 1) -> Verdict:
-    return m.final_chunks > over, f"{m.final_chunks} chunks"
+    is_enough = m.final_chunks > over
+    return is_enough, f"{m.final_chunks} chunks" + ("" if is_enough else f"; more than {over:g} are wanted")
 
 
 def _tools(m: Measures) -> str:
@@ -278,14 +281,15 @@ def _burst_share(m: Measures, most: float = 0.5) -> Verdict:
     if share > most and agent is not None:
         whose = "the agent itself wrote" if agent > most else "it was held: the agent wrote only"
         said += f"; {whose} {agent:.0%} within half a second"
-    return share <= most, said
+    return share <= most, said if share <= most else f"{said}; at most {most:.0%} may"
 
 
 @_check("Most of the answer stood there before the result came")
 def _live_share(m: Measures, least: float = 0.8) -> Verdict:
     if m.live_share is None:
         return None, "there is no answer"
-    return m.live_share >= least, f"{m.live_share:.0%} stood there before the result, not kept back for it"
+    said = f"{m.live_share:.0%} stood there before the result, not kept back for it"
+    return m.live_share >= least, said if m.live_share >= least else f"{said}; at least {least:.0%} should"
 
 
 @_check("The answer never stood still for long")

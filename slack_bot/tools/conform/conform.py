@@ -1,7 +1,7 @@
 """`slack-bot conform`: does an agent's answer get into Slack as it should? A suite of cases says so.
 
-The suite `caipe` has the four questions and the 22 checks of the CAIPE project's own suite, `extended` adds
-what that one does not look at.
+The suite `agent` suits any agent; `caipe` has the four questions and the 22 checks of the CAIPE project's own
+suite; `extended` adds what that one does not look at.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _LONG_WAIT = 3.0  # seconds; who reads nothing until then thinks that nothing ha
 _LONG_ANSWER = 200  # characters; a sentence or two always come at once
 _MOSTLY = 0.5
 _MORE = (
-    "note: these are the CAIPE suite's questions and checks; whether an answer came live, whole and once:"
-    " --suite extended\n"
+    "note: these are the CAIPE suite's questions and checks, for an agent that searches; --suite agent suits any"
+    " agent, and --suite extended also asks whether an answer came live, whole and once\n"
 )
 
 

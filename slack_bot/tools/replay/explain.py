@@ -47,7 +47,10 @@ def _turn_named(name: str) -> Tape | None:
         try:
             return turn_tape(name)
         except StoreMissing as error:
-            raise StoreMissing(f"There is no file {name}. If it is a turn: {error}") from error
+            raise UnreadableInput(
+                f"There is no file {name}. If it is a turn: {error} A turn of the playground is told of there,"
+                " under Inside the bot."
+            ) from error
     if Path(name).name != name or Path(name).suffix:
         return None
     raise UnreadableInput(

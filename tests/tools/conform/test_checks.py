@@ -42,14 +42,19 @@ def test_what_holds(name: str, params: dict[str, Any], detail: str) -> None:
 @pytest.mark.parametrize(
     ("name", "changed", "params", "detail"),
     [
-        ("content_delivered", {}, {"over": 200}, f"{len(TEXT)} characters delivered"),
+        (
+            "content_delivered",
+            {},
+            {"over": 200},
+            f"{len(TEXT)} characters delivered; more than 200 are wanted",
+        ),
         ("content_delivered", {"outcomes": ("asked", "failed")}, {}, ENDED),
         ("live_streamed", {"streamed": 0, "begun": 0}, {}, "0 characters by appendStream"),
         ("no_duplicate", {"stopped": 3}, {}, f"appendStream={len(TEXT)}c, stopStream=3c"),
         ("no_tools", {}, {}, "tools: {'search': 1}"),
-        ("tools_used", {}, {"any": ("fetch_document",)}, "tools: {'search': 1}"),
-        ("tools_used", {"tools": {}}, {}, "none"),
-        ("multi_chunk", {"final_chunks": 1}, {}, "1 chunks"),
+        ("tools_used", {}, {"any": ("fetch_document",)}, "tools: {'search': 1}; wanted: fetch_document"),
+        ("tools_used", {"tools": {}}, {}, "none; wanted: search or fetch_document"),
+        ("multi_chunk", {"final_chunks": 1}, {}, "1 chunks; more than 1 are wanted"),
     ],
 )
 def test_what_does_not(name: str, changed: Any, params: dict[str, Any], detail: str) -> None:
@@ -183,9 +188,11 @@ def test_a_burst_says_whether_the_agent_burst() -> None:
         verdict("burst_share", replace(burst, agent_burst_share=share)) for share in (0.95, 0.08, None)
     )
     assert agents.ok is bots.ok is unknown.ok is False
-    assert agents.detail == "94% within half a second; the agent itself wrote 95% within half a second"
-    assert bots.detail.endswith("; it was held: the agent wrote only 8% within half a second")
-    assert unknown.detail == "94% within half a second"
+    assert agents.detail == (
+        "94% within half a second; the agent itself wrote 95% within half a second; at most 50% may"
+    )
+    assert "; it was held: the agent wrote only 8% within half a second; " in bots.detail
+    assert unknown.detail == "94% within half a second; at most 50% may"
     assert verdict("burst_share", timed(burst_share=None)).ok is None
 
 

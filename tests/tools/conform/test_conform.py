@@ -172,7 +172,7 @@ def test_a_suite_of_ones_own_plays_tapes_that_lie_beside_it(here: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--suite", "nope"], "nope: no such file; there are the suites caipe and extended"),
+        (["--suite", "nope"], "nope: no such file; there are the suites agent, caipe, extended"),
         (["--suite", "."], ". is a directory; name a file in it"),
         (["--repeat", "0"], "--repeat wants a number of runs, 1 at least"),
         (
