@@ -33,7 +33,11 @@ EXIT_SIGPIPE = 141
 
 _GROUPS = {
     "try it": ("play", "workspace", "agent"),
-    "run it": ("run", "doctor", "manifest", "config", "store", "say", "schedules", "api-key", "keys", "completion"),
+    "run it": (
+        "run",
+        *("doctor", "manifest", "config", "store"),
+        *("say", "schedules", "api-key", "keys", "completion"),
+    ),
     "look at an answer": ("replay", "explain", "capture", "scrub", "trace", "compare"),
     "check an agent, or Slack": ("conform", "rules"),
 }

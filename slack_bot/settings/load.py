@@ -502,7 +502,8 @@ def validated(
 def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
     bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions", "a bot token", "xapp-"
     secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", "", ""
-    app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens", "an app-level token", "xoxb-"
+    page = "page Basic Information > App-Level Tokens"
+    app = "SLACK_APP_TOKEN", "xapp-", page, "an app-level token", "xoxb-"
     for usual, prefix, page, kind, other in (bot, secret if http else app):
         token = str(setting_values[ALIASES[usual]][1]) if ALIASES[usual] in setting_values else ""
         if not token:

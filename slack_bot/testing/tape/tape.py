@@ -73,7 +73,9 @@ def read_tape(
     if looks_raw(raw) and b"\0" not in raw:
         _no_key(key, name, "a raw response")
         if (recording := read_recording(raw)) is None:
-            raise UnreadableInput(f"{name}: this is no recording: no SSE text or HTTP response follows its first line; {_READABLE}")
+            raise UnreadableInput(
+                f"{name}: this is no recording: no SSE text or HTTP response follows its first line; {_READABLE}"
+            )
         return recording
     text = _decode(raw, name).removeprefix("\ufeff")
     if text.lstrip()[:1] not in ("{", "["):

@@ -50,8 +50,8 @@ _LONG_WAIT = 3.0  # seconds; who reads nothing until then thinks that nothing ha
 _LONG_ANSWER = 200  # characters; a sentence or two always come at once
 _MOSTLY = 0.5
 _MORE = (
-    "note: these are the CAIPE suite's questions and checks, for an agent that searches; --suite agent suits any"
-    " agent, and --suite extended also asks whether an answer came live, whole and once\n"
+    "note: these are the CAIPE suite's questions and checks, for an agent that searches; --suite agent suits"
+    " any agent, and --suite extended also asks whether an answer came live, whole and once\n"
 )
 
 

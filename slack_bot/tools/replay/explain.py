@@ -48,8 +48,8 @@ def _turn_named(name: str) -> Tape | None:
             return turn_tape(name)
         except StoreMissing as error:
             raise UnreadableInput(
-                f"There is no file {name}. If it is a turn: {error} A turn of the playground is told of there,"
-                " under Inside the bot."
+                f"There is no file {name}. If it is a turn: {error} A turn of the playground is told of"
+                " there, under Inside the bot."
             ) from error
     if Path(name).name != name or Path(name).suffix:
         return None

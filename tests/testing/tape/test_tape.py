@@ -244,7 +244,11 @@ HEAD_LINE = f'{{"format": "{FORMAT}"}}\n'
             "f, line 1: neither JSON nor SSE text starts like this;"
             " a tape, A2A results in JSON or raw SSE can be read",
         ),
-        (b"# Report\n\nprose\n", "f: this is no recording: no SSE text or HTTP response follows its first line"),
+        (
+            b"# Report\n\nprose\n",
+            "f: this is no recording: no SSE text or HTTP response follows its first line;"
+            " a tape, A2A results in JSON or raw SSE can be read",
+        ),
         (b'[\n{"kind": "task"},\n{"ki', "f, line 3: the JSON ends in the middle; the file is truncated"),
         (b'[\n{"kind": "task"},', "f, line 2: the JSON ends in the middle; the file is truncated"),
         (b"[\n{,}]", "f, line 2: not valid JSON (Expecting property name"),
