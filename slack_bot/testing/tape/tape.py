@@ -74,7 +74,8 @@ def read_tape(
         _no_key(key, name, "a raw response")
         if (recording := read_recording(raw)) is None:
             raise UnreadableInput(
-                f"{name}: this is no recording: no SSE text or HTTP response follows its first line; {_READABLE}"
+                f"{name}: this is no recording: no SSE text or HTTP response follows its first line;"
+                f" {_READABLE}"
             )
         return recording
     text = _decode(raw, name).removeprefix("\ufeff")
