@@ -24,7 +24,7 @@ TURN = TurnRecord(Question(ThreadKey("T1", "C1", "1.0"), "1.0", "", "T1", "what?
             Outcome.LOST,
             "",
             "the bot was restarted too often meanwhile",
-            "The answer could not be finished (too many takeovers).",
+            "The answer could not be finished (the bot was restarted too often meanwhile).",
         ),
         (Outcome.REFUSED, "", "not now", "The agent was not asked (not now)."),
         (Outcome.FAILED, "say <!channel>\nto all", "", "The agent failed (say &lt;!channel> to all)."),
