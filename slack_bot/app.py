@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from .agents.agent import Agent
@@ -41,8 +42,8 @@ from .features.sign_in.sign_ins import FEATURE as SIGN_IN
 from .features.traces.observer import FEATURE as TRACES
 from .features.usage.feature import FEATURE as USAGE
 from .http_client import AsyncBaseTransport, AsyncClient, shared_tls
-from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
-from .inbound.authorizer import Authorize, new_authorize
+from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour, TotalOf
+from .inbound.authorizer import Identities
 from .inbound.backfill import Backfill
 from .inbound.bolt_app import new_bolt
 from .inbound.buttons import ButtonRouter, TurnButtons
@@ -60,19 +61,22 @@ from .settings.channels import ChannelPolicies
 from .settings.config_file import problems_of, read_agents
 from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings, StoreSettings
-from .slack.api import SlackApi, new_web_client
+from .slack.api import new_web_client
 from .slack.history import History
-from .slack.people import People
 from .slack.proven_people import ProvenPeople
 from .slack.rate_limiter.local import RateLimiter
+from .slack.workspaces import InstallationMaker, Workspaces
 from .store.collection import Ages, Collection
 from .store.contracts import Store
 from .store.knowledge import KNOWLEDGE, Profiles
 from .store.stores import StoreOptions, check_store, open_store
 from .threads.ports import CommonParts, ThreadPorts
 from .threads.threads import Threads, new_common_parts
+from .workspace_tokens import WorkspaceTokens
 
 if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
     from .observe.metrics import Metrics
 
 log = logging.getLogger(__name__)
@@ -119,7 +123,9 @@ class App:
     store: Store
     agents: Agents
     web_client: AsyncWebClient
-    authorize: Authorize
+    workspaces: Workspaces
+    identities: Identities
+    tokens: WorkspaceTokens
     policies: ChannelPolicies
     threads: Threads
     bolt: AsyncApp
@@ -182,33 +188,33 @@ async def build(
         if slack_session is None:
             slack_session = await stack.enter_async_context(_new_session())
         web_client = new_web_client(settings.slack, slack_session)
-        authorize = new_authorize(web_client)
-        limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
-        retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
-        api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
-        people = People(api, settings.slack, clock)
-        directory = ProvenPeople(people, api.identity, settings.identity)
+        maker = InstallationMaker(settings, clock, observers, health)
+        limiters = _Limiters(settings, clock, stack, outage, rate_limiter)
+        tokens = WorkspaceTokens(settings.slack, slack_session, maker, limiters.new, health)
+        workspaces, identities = await tokens.open()
+        directory = ProvenPeople(workspaces, settings.identity)
         agents = Agents(
             read_agents(settings), clock, health, profiles, partial(traceparent_of, observers),
             PeopleTokens(settings.identity, directory, clock),
         )  # fmt: skip
         await agents.open(stack, http_transport)
-        common = new_common_parts(settings, clock, observers, health, store, agents, api, directory)
+        common = new_common_parts(settings, clock, observers, health, store, agents, workspaces, directory)
         threads = Threads(common, _thread_ports(common))
-        bolt = new_bolt(new_web_client(settings.slack, slack_session), authorize, settings.slack)
-        access = Access(common.policies, common.people, clock)
+        bolt = new_bolt(new_web_client(settings.slack, slack_session), identities, settings.slack)
+        access = Access(common.policies, workspaces.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
+        total_of = workspaces.total_of
+        hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock, total_of), total_of)
         router, web = ButtonRouter(access, threads), await _new_web(stack, http_transport)
-        parts = BotParts(common, threads, hourly, access, router, authorize, http=web)
+        parts = BotParts(common, threads, hourly, access, router, identities, http=web)
         features = _start_features(parts, bolt, observers, stack)
         (listeners := SlackListeners(threads, common.policies, access, bots, hourly, clock)).register(bolt)
-        looks = [each.look_back for each in features.values() if each.look_back is not None]
-        backfill = Backfill(listeners, store, History(api), settings.slack, clock, looks)
+        backfill = _new_backfill(listeners, common, identities, settings.slack, features.values())
         return App(
             settings=settings, clock=clock, store=store, agents=agents, web_client=web_client,
-            authorize=authorize, policies=common.policies, threads=threads, bolt=bolt, health=health,
-            backfill=backfill, features=features, closers=stack.pop_all(),
+            workspaces=workspaces, identities=identities, tokens=tokens, policies=common.policies,
+            threads=threads, bolt=bolt, health=health, backfill=backfill, features=features,
+            closers=stack.pop_all(),
         )  # fmt: skip
 
 
@@ -264,25 +270,59 @@ def store_options(kept: StoreSettings) -> StoreOptions:
     )
 
 
-async def _new_rate_limiter(
-    settings: Settings, clock: Clock, stack: AsyncExitStack, outage: Outage
-) -> RateLimiter:
+class _Limiters:
+    """Makes the rate limiters of workspaces. `given`: in place of the one of the only workspace."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        stack: AsyncExitStack,
+        outage: Outage,
+        given: RateLimiter | None,
+    ) -> None:
+        self._settings, self._clock, self._stack = settings, clock, stack
+        self._outage, self._given = outage, given
+        self._redis: Redis | None = None
+
+    async def new(self, team: str) -> RateLimiter:
+        """`team`: "" for the only workspace."""
+        settings, store = self._settings, self._settings.store
+        if self._given is not None and not team:
+            return self._given
+        if not store.is_shared:
+            return RateLimiter(settings.governor, self._clock)
+        from .slack.rate_limiter.shared import SharedRateLimiter
+        from .store.redis_connection import connect
+
+        if self._redis is None:
+            self._redis = connect(store.url)
+            self._stack.push_async_callback(self._redis.aclose)
+        limiter = SharedRateLimiter(
+            settings.governor, self._clock, self._redis, store.lease, self._outage, team=team
+        )
+        self._stack.push_async_callback(limiter.close)
+        await limiter.start()
+        return limiter
+
+
+def _new_backfill(
+    listeners: SlackListeners,
+    common: CommonParts,
+    identities: Identities,
+    settings: SlackSettings,
+    features: Iterable[FeatureWork],
+) -> Backfill:
+    def history_of(team: str) -> History:
+        return History(common.workspaces.of(team).api)
+
+    looks = [each.look_back for each in features if each.look_back is not None]
+    return Backfill(listeners, common.store, identities, history_of, settings, common.clock, looks)
+
+
+def _new_hour(settings: Settings, store: Store, clock: Clock, total_of: TotalOf) -> HourCounts:
     if not settings.store.is_shared:
-        return RateLimiter(settings.governor, clock)
-    from .slack.rate_limiter.shared import SharedRateLimiter
-    from .store.redis_connection import connect
-
-    redis = connect(settings.store.url)
-    stack.push_async_callback(redis.aclose)
-    limiter = SharedRateLimiter(settings.governor, clock, redis, settings.store.lease, outage)
-    stack.push_async_callback(limiter.close)
-    await limiter.start()
-    return limiter
-
-
-def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
-    if not settings.store.is_shared:
-        return LocalHour(store, clock)
+        return LocalHour(store, clock, total_of)
     from .store.redis_hour import RedisHour
 
     return RedisHour(store)
@@ -303,15 +343,16 @@ async def serve(
     watching = asyncio.create_task(app.threads.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching]
-    works = ((name, feature.run) for name, feature in app.features.items())
-    tasks += [asyncio.create_task(run(), name=name) for name, run in works if run is not None]
+    works = {name: feature.run for name, feature in app.features.items() if feature.run is not None}
+    works["tokens"] = partial(app.tokens.keep_trying, partial(_join, app))
+    tasks += [asyncio.create_task(run(), name=name) for name, run in works.items()]
     for task in tasks:
         task.add_done_callback(log_if_broken)
 
     def let_in() -> None:
         app.threads.context.forget()
-        look = partial(app.backfill.run, app.authorize)
-        tasks.append(asyncio.create_task(app.threads.replicas.look_back(look), name="backfill"))
+        looking = app.threads.replicas.look_back(app.backfill.run)
+        tasks.append(asyncio.create_task(looking, name="backfill"))
         tasks[-1].add_done_callback(log_if_broken)
         if ready is not None:
             ready()
@@ -443,7 +484,7 @@ def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":
         return None
     from .observe.metrics import Metrics
 
-    return Metrics(clock)
+    return Metrics(clock, by_team=settings.slack.bot_tokens is not None)
 
 
 @contextmanager
@@ -475,17 +516,30 @@ def read_config_again(app: App) -> None:
             log.warning("the agents of %s have changed: that counts after a restart", file)
 
 
+async def _join(app: App, identity: AuthorizeResult) -> None:
+    """A workspace whose token did not work at the start: what was left there goes on."""
+    _note_identity(app, identity)
+    await app.threads.replicas.take_over_left()
+    await app.backfill.run(identity.team_id or "")
+
+
 async def check_slack(app: App) -> None:
     """Log who the bot is at Slack, and which scopes it lacks. Raises SlackError if the token is not good."""
-    identity = await app.authorize()
-    app.health.passed(HealthCheck.TOKEN)
-    log.info("signed in to Slack as %s in %s", identity.user, identity.team)
+    for identity in await app.identities.all():
+        _note_identity(app, identity)
+    if not app.workspaces.are_several:
+        app.health.passed(HealthCheck.TOKEN)
+
+
+def _note_identity(app: App, identity: AuthorizeResult) -> None:
+    team = identity.team_id if app.workspaces.are_several else None
+    log.info("signed in to Slack as %s in %s", identity.user, identity.team, extra={"team": team})
     agents = app.agents.settings
     wants = wanted(
         Wants.by(app.policies.values, knows_people=agents.knows_people, has_agents=agents.are_listed)
     )
     for sentence in missing(identity.bot_scopes, wants) if identity.bot_scopes is not None else ():
-        log.warning("%s", sentence)
+        log.warning("%s", sentence, extra={"team": team})
 
 
 async def check_agent(agent: Agent) -> None:

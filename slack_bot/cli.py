@@ -244,6 +244,7 @@ def _add_say(add: Callable[..., argparse.ArgumentParser]) -> None:
     place.add_argument("--channel", metavar="C", help="id of a channel that the bot is in")
     place.add_argument("--user", metavar="U", help="id of a person, for a direct message")
     place.add_argument("--thread", metavar="LINK", help="link of a message in a thread, or channel:ts")
+    verb.add_argument("--team", metavar="T", help="id of the workspace, where the bot is in several")
     verb.add_argument("--headline", metavar="TEXT", help="one line; all else stands in its thread")
     verb.add_argument("--ask", metavar="TEXT", help="a question to the agent, whose answer is written there")
     verb.add_argument("--key", help="say it once: with a key that was used before nothing is said again")

@@ -11,6 +11,7 @@ from .clock import system_clock
 from .errors import BotError, SettingsError, SlackError
 from .features.outbound.sender import OutboundSender
 from .settings.load import Settings
+from .settings.teams import are_several
 from .store.contracts import Store
 from .store.outbound import accept_outbound, outbound
 from .store.stores import JoinedStore, join_store
@@ -20,6 +21,7 @@ from .turn.record import Outcome
 
 _LOOK = 0.5  # seconds between two looks whether the running bot has delivered it
 _CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
+_TEAM = re.compile(r"T[A-Z0-9]+")
 _TS = re.compile(r"[0-9]+\.[0-9]+")
 _ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
 _KEPT = "It is kept as {}: the next bot that starts says it."
@@ -44,7 +46,15 @@ def message_of(args: Namespace) -> OutboundMessage:
     if len(headline.splitlines()) > 1:
         raise SettingsError("--headline has several lines; give one, and the rest as TEXT")
     place = _place_of(args)
-    return OutboundMessage(text.strip(), *place, headline=headline, is_question=args.ask is not None)
+    return OutboundMessage(
+        text.strip(), *place, headline=headline, is_question=args.ask is not None, team=_team_of(args.team)
+    )
+
+
+def _team_of(team: str | None) -> str:
+    if team is not None and not _TEAM.fullmatch(team):
+        raise SettingsError(f"--team is {team!r}; give the workspace's id (T...): slack-bot doctor names it")
+    return team or ""
 
 
 def _place_of(args: Namespace) -> tuple[str, str, str]:
@@ -92,6 +102,10 @@ def _thread_of(word: str) -> tuple[str, str, str]:
 
 async def say(settings: Settings, message: OutboundMessage, key: str | None, *, wait: bool) -> str:
     """Have `message` delivered, under a `key` once. Its link; without `wait` its id. Raises BotError."""
+    if not message.team and are_several(settings.slack.bot_tokens):
+        raise SettingsError(
+            "SLACK_BOT_TOKENS is of several workspaces; give --team, the id of the one that is meant (T...)"
+        )
     kept = settings.store
     joined = await join_store(store_options(kept))
     store = joined.store
@@ -120,7 +134,8 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
 
 async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> OutboundRecord:
     """No bot runs."""
-    for name, value in (("SLACK_BOT_TOKEN", settings.slack.bot_token), ("A2A_AGENT_URL", settings.agent.url)):
+    token = settings.slack.bot_token or settings.slack.bot_tokens
+    for name, value in (("SLACK_BOT_TOKEN", token), ("A2A_AGENT_URL", settings.agent.url)):
         if value is None:
             raise SettingsError(f"{name} is not set: no bot runs on this store, so set what `run` needs")
     if record.message.is_question:
@@ -132,7 +147,7 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         sender = OutboundSender(
             store=app.store,
             threads=app.threads,
-            authorize=app.authorize,
+            identities=app.identities,
             settings=settings,
             clock=app.clock,
         )

@@ -45,9 +45,10 @@ ROOMS: dict[str, set[str]] = {
     "features": {
         *VALUES, "inbound", "threads", "agents", "slack", "store", "http_client", "settings", "observe",
     },
+    "workspace_tokens": {*VALUES, "inbound", "slack", "settings", "observe"},
     "app": {
-        *VALUES, "manifest", "features", "inbound", "threads", "agents", "slack", "store", "http_client",
-        "settings", "observe",
+        *VALUES, "workspace_tokens", "manifest", "features", "inbound", "threads", "agents", "slack", "store",
+        "http_client", "settings", "observe",
     },
     "testing": {
         *VALUES, "app", "manifest", "agents", "slack", "store", "http_client", "settings", "observe",
@@ -73,8 +74,8 @@ OWNED = {
     "httpx_sse": {"http_client"},
     "aiohappyeyeballs": {"agents"},
     "slack_sdk": {"slack", "inbound", "app", "testing", "playground", "tools"},
-    "slack_bolt": {"inbound", "features", "app", "testing"},
-    "redis": {"store", "slack"},
+    "slack_bolt": {"inbound", "features", "workspace_tokens", "app", "testing"},
+    "redis": {"store", "slack", "app"},
     "sqlite3": {"store", "playground"},
     "msgspec": {"turn"},
     "jwt": {"features"},

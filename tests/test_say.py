@@ -31,7 +31,7 @@ from tests.loaded_program import loaded_program
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 ROOT = "1700000000.123456"
-NOTHING = dict.fromkeys(("channel", "user", "thread", "headline", "ask", "text", "key"))
+NOTHING = dict.fromkeys(("channel", "user", "thread", "headline", "ask", "text", "key", "team"))
 
 
 def args(**given: str) -> Namespace:

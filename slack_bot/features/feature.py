@@ -12,7 +12,7 @@ from slack_bolt.async_app import AsyncApp
 from ..clock import Clock
 from ..http_client import AsyncClient
 from ..inbound.access import Access, HourlyQuestions, Operators
-from ..inbound.authorizer import Authorize
+from ..inbound.authorizer import Identities
 from ..inbound.backfill import LookBack
 from ..inbound.buttons import Button, ButtonRouter
 from ..inbound.http_server import Handler, check_address, listening, slack_limits
@@ -37,7 +37,7 @@ class BotParts:
     """What features are built from.
 
     `access` and `hourly` decide who may ask. `router` has all controls once the features are built.
-    `authorize` returns the bot's identity. `http`: a client for all addresses but the agent's.
+    `identities`: who the bot is in each workspace. `http`: a client for all addresses but the agent's.
     `home_sections`: what features show below the rest of the Home tab; each adds its own. `home_writers`:
     what writes the tab of a person after something changed there; added by the feature that has the tab.
     """
@@ -47,7 +47,7 @@ class BotParts:
     hourly: HourlyQuestions
     access: Access
     router: ButtonRouter
-    authorize: Authorize
+    identities: Identities
     http: AsyncClient
     home_sections: list[HomeSection] = field(default_factory=list)
     home_writers: list[HomeWriter] = field(default_factory=list)
@@ -55,7 +55,7 @@ class BotParts:
     @property
     def operators(self) -> Operators:
         """The people who run the bot."""
-        return Operators(self.common.settings.slack.operators, self.common.people)
+        return Operators(self.common.settings.slack.operators, self.common.workspaces.people)
 
 
 class RequestReceiver(Protocol):

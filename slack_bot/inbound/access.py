@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ..clock import Clock
 from ..settings.channels import ChannelPolicies, ChannelSettings
@@ -78,11 +78,15 @@ class PeopleReader(Protocol):
         """The ids of the members of a user group."""
 
 
+PeopleOf: TypeAlias = Callable[[str], PeopleReader]
+"""The people of the workspace with this id."""
+
+
 class Access:
     """Applies the policy of a channel. If Slack does not say what a rule needs, the answer is a refusal."""
 
-    def __init__(self, policies: ChannelPolicies, people: PeopleReader, clock: Clock) -> None:
-        self._policies, self._people, self._clock = policies, people, clock
+    def __init__(self, policies: ChannelPolicies, people_of: PeopleOf, clock: Clock) -> None:
+        self._policies, self._people_of, self._clock = policies, people_of, clock
         self._notices: dict[tuple[str, ThreadKey], float] = {}
 
     async def refusal(self, question: Question, asker: Asker, ours: Organisation) -> Refusal | None:
@@ -91,7 +95,8 @@ class Access:
         For bots only the setting `external` counts here; see `BotAccess` for the rest. `ours`: the bot's
         organisation.
         """
-        policy = self._policies.of(question.thread.channel)
+        thread = question.thread
+        policy = self._policies.of(thread.channel, thread.team)
         if (refusal := await self._external(policy, asker, ours)) is not None:
             return refusal
         if question.asker_is_bot:
@@ -99,11 +104,11 @@ class Access:
         kind = await self._kind(asker, ours) if policy.guests == "deny" else PersonKind.MEMBER
         if kind is None or kind is PersonKind.GUEST:
             return _UNKNOWN if kind is None else _GUEST
-        return await self._unlisted(policy, asker.user)
+        return await self._unlisted(policy, asker.user, ours.team)
 
     async def may_press(self, channel: str, asker: Asker, ours: Organisation) -> bool:
         """Whether `asker` may press buttons, and stop answers, in `channel`."""
-        return await self._external(self._policies.of(channel), asker, ours) is None
+        return await self._external(self._policies.of(channel, ours.team), asker, ours) is None
 
     def is_to_be_told(self, question: Question) -> bool:
         """Whether the asker gets a notice of the refusal: once an hour in each thread."""
@@ -121,13 +126,13 @@ class Access:
         return _EXTERNAL if kind is PersonKind.EXTERNAL else _UNKNOWN if kind is None else None
 
     async def _kind(self, asker: Asker, ours: Organisation) -> PersonKind | None:
-        user = await self._people.user(asker.user)
+        user = await self._people_of(ours.team).user(asker.user)
         return None if user is None else kind_of(user, ours)
 
-    async def _unlisted(self, policy: ChannelSettings, user: str) -> Refusal | None:
+    async def _unlisted(self, policy: ChannelSettings, user: str, team: str) -> Refusal | None:
         if user in policy.people or not (policy.people or policy.groups):
             return None
-        groups = await asyncio.gather(*map(self._people.members, policy.groups))
+        groups = await asyncio.gather(*map(self._people_of(team).members, policy.groups))
         if any(user in members for members in groups if members is not None):
             return None
         return _UNKNOWN if None in groups else _NOT_LISTED
@@ -136,26 +141,34 @@ class Access:
 class Operators:
     """The people who run the bot. `ids`: of people and user groups. Empty: no one."""
 
-    def __init__(self, ids: Collection[str], people: PeopleReader) -> None:
+    def __init__(self, ids: Collection[str], people_of: PeopleOf) -> None:
         self._people = frozenset(each for each in ids if each[0] != "S")
         self._groups = [each for each in ids if each[0] == "S"]
-        self._reader = people
+        self._people_of = people_of
 
     @property
     def are_set(self) -> bool:
         """There may be some."""
         return bool(self._people or self._groups)
 
-    async def has(self, user: str) -> bool:
-        """Whether `user` is one. False where Slack does not say who is in a group."""
+    async def has(self, user: str, team: str) -> bool:
+        """Whether `user`, who is in the workspace `team`, is one. False where Slack does not say who is in a
+        group.
+        """
         if user in self._people:
             return True
-        members = await asyncio.gather(*map(self._reader.members, self._groups))
+        members = await asyncio.gather(*map(self._people_of(team).members, self._groups))
         return any(user in each for each in members if each is not None)
 
 
+TotalOf: TypeAlias = Callable[[str], str]
+"""What all of a workspace are counted under: "" where there is one only."""
+
+
 class HourCounts(Protocol):
-    """Counts the questions of the last hour for each subject: a person, a channel, or "" for all together."""
+    """Counts the questions of the last hour for each subject: a person, a channel, or all of a workspace
+    together (`TotalOf`).
+    """
 
     async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
         """Count one question for each subject of `limits` if no limit is reached. Raises StoreError.
@@ -168,18 +181,21 @@ class HourCounts(Protocol):
 class QuestionLimit(Protocol):
     """One more limit, of a feature."""
 
-    async def refusal(self, user: str, channel: str) -> Refusal | None:
-        """Why a question of `user` is not taken now; None if it is. Raises StoreError."""
+    async def refusal(self, user: str, channel: str, team: str) -> Refusal | None:
+        """Why a question of `user` in `channel` of `team` is not taken now; None if it is.
+
+        Raises StoreError.
+        """
 
 
 class HourlyQuestions:
     """Limits the questions of an hour: of one person or bot, in one channel, and of all together.
 
-    Limits of features are asked before.
+    Limits of features are asked before. `total_of`: what all of a workspace are counted under.
     """
 
-    def __init__(self, settings: TurnSettings, counts: HourCounts) -> None:
-        self._settings, self._counts = settings, counts
+    def __init__(self, settings: TurnSettings, counts: HourCounts, total_of: TotalOf) -> None:
+        self._settings, self._counts, self._total_of = settings, counts, total_of
         self._others: list[QuestionLimit] = []
 
     def add(self, limit: QuestionLimit) -> None:
@@ -192,37 +208,39 @@ class HourlyQuestions:
         """
         return (await self._counts.take(key, {subject: most})).get(subject, 0.0)
 
-    async def refusal(self, user: str, channel: str, key: str, *, is_bot: bool = False) -> Refusal | None:
+    async def refusal(
+        self, user: str, channel: str, team: str, key: str, *, is_bot: bool = False
+    ) -> Refusal | None:
         """Why one more question is not taken. None: it is taken, and counts once even if Slack sends it
         again.
 
         `key`: the question's key. Raises StoreError.
         """
-        if (refusal := await self._of_others(user, channel)) is not None:
+        if (refusal := await self._of_others(user, channel, team)) is not None:
             return refusal
         settings = self._settings
         limits = {
             user: (settings.hourly_bot if is_bot else settings.hourly_person, HOURLY_PERSON),
             channel: (settings.hourly_channel, HOURLY_CHANNEL),
-            "": (settings.hourly_total, HOURLY_TOTAL),
+            self._total_of(team): (settings.hourly_total, HOURLY_TOTAL),
         }
         return await self._over(limits, key)
 
-    async def refusal_of_program(self, program: str, channel: str, key: str) -> Refusal | None:
+    async def refusal_of_program(self, program: str, channel: str, team: str, key: str) -> Refusal | None:
         """Why one more question of a program is not taken; otherwise as `refusal`. How many it may ask in an
         hour is not asked here. `channel`: "" if it is not known.
         """
-        if (refusal := await self._of_others(program, channel)) is not None:
+        if (refusal := await self._of_others(program, channel, team)) is not None:
             return refusal
         settings = self._settings
-        limits = {"": (settings.hourly_total, HOURLY_TOTAL)}
+        limits = {self._total_of(team): (settings.hourly_total, HOURLY_TOTAL)}
         if channel:
             limits[channel] = settings.hourly_channel, HOURLY_CHANNEL
         return await self._over(limits, key)
 
-    async def _of_others(self, asker: str, channel: str) -> Refusal | None:
+    async def _of_others(self, asker: str, channel: str, team: str) -> Refusal | None:
         for limit in self._others:
-            if (refusal := await limit.refusal(asker, channel)) is not None:
+            if (refusal := await limit.refusal(asker, channel, team)) is not None:
                 return refusal
         return None
 
@@ -247,8 +265,8 @@ class LocalHour:
     It starts with the questions of the hour before its first one, read from the store.
     """
 
-    def __init__(self, store: RecentTurns, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: RecentTurns, clock: Clock, total_of: TotalOf) -> None:
+        self._store, self._clock, self._total_of = store, clock, total_of
         self._counts: dict[str, dict[str, float]] = {}
         self._is_restored = False
 
@@ -271,7 +289,8 @@ class LocalHour:
     async def _restore(self) -> None:
         for turn in await self._store.accepted_since(self._clock.wall() - _HOUR):
             question = turn.question
-            for subject in (question.counted_for, question.thread.channel, ""):
+            thread = question.thread
+            for subject in (question.counted_for, thread.channel, self._total_of(thread.team)):
                 self._count(subject, question.key, turn.accepted_at)
         self._is_restored = True
 

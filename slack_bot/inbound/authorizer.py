@@ -35,9 +35,9 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
 
 
-def new_authorize(client: AsyncWebClient) -> Authorize:
+def new_authorize(client: AsyncWebClient, setting: str = "SLACK_BOT_TOKEN") -> Authorize:
     """Make a function that returns the bot's identity, for the token of `client`. It asks Slack once
-    (`auth.test`).
+    (`auth.test`). `setting`: what an error calls the token.
 
     `bot_scopes` of its result is None if Slack names no scopes. Bolt itself would acknowledge and drop an
     event whose `auth.test` fails. The SlackError that this function raises becomes a 500, and Slack sends the
@@ -48,14 +48,62 @@ def new_authorize(client: AsyncWebClient) -> Authorize:
     async def authorize() -> AuthorizeResult:
         nonlocal identity
         if identity is None:
-            answer = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
+            answer = await call_or_raise(client, "auth.test", setting=setting)
             scopes = answer.headers.get("x-oauth-scopes")
             identity = AuthorizeResult.from_auth_test_response(
                 bot_token=client.token, bot_scopes=scopes, auth_test_response=answer
             )
+            identity["is_enterprise_install"] = answer.get("is_enterprise_install") is True
         return identity
 
     return authorize
+
+
+class Identities:
+    """Who the bot is in each workspace. `only`: of the one token, for every workspace."""
+
+    def __init__(self, only: Authorize | None = None) -> None:
+        self._only = only
+        self._by_team: dict[str, AuthorizeResult] = {}
+        self.may_get_more = False
+        """Slack had no answer yet for one of several tokens."""
+
+    def expect(self, *, more: bool) -> None:
+        """Whether a workspace that is not known yet may be known soon."""
+        self.may_get_more = more
+
+    def add(self, identity: AuthorizeResult) -> None:
+        """The bot in one of several workspaces."""
+        self._by_team[identity.team_id or ""] = identity
+
+    @property
+    def are_several(self) -> bool:
+        """Which workspace is meant has to be said."""
+        return self._only is None
+
+    def has(self, team: str) -> bool:
+        """The bot is in this workspace, as far as it knows."""
+        return self._only is not None or team in self._by_team
+
+    async def of(self, team: str = "") -> AuthorizeResult:
+        """Who the bot is in the workspace `team`. "": there is one only. Raises SlackError."""
+        if self._only is not None:
+            return await self._only()
+        if not team and len(self._by_team) == 1:
+            return next(iter(self._by_team.values()))
+        if (identity := self._by_team.get(team)) is None:
+            raise SlackError(self._unknown(team), error="no_token")
+        return identity
+
+    async def all(self) -> list[AuthorizeResult]:
+        """The bot in each workspace. Raises SlackError."""
+        return list(self._by_team.values()) if self._only is None else [await self._only()]
+
+    def _unknown(self, team: str) -> str:
+        known = ", ".join(sorted(self._by_team)) or "none"
+        if not team:
+            return f"The bot is in several workspaces; name the one that is meant: {known}."
+        return f"The bot has no token of the workspace {team} that works; those that do are of: {known}."
 
 
 def identity_of(authorization: AuthorizeResult | None) -> BotIdentity:
@@ -69,7 +117,12 @@ def identity_of(authorization: AuthorizeResult | None) -> BotIdentity:
 
 
 async def call_or_raise(
-    client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
+    client: AsyncWebClient,
+    method: str,
+    *,
+    setting: str,
+    token: str | None = None,
+    params: dict[str, str] | None = None,
 ) -> AsyncSlackResponse:
     """Call a method of Slack that must succeed, and return the answer.
 
@@ -77,7 +130,7 @@ async def call_or_raise(
     """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
-        return await client.api_call(method, headers=headers)
+        return await client.api_call(method, headers=headers, params=params)
     except SlackApiError as error:
         # the response is the SDK's, or aiohttp's if the body was not JSON
         data = getattr(error.response, "data", None)

@@ -16,7 +16,7 @@ from ..errors import BotError
 from ..settings.models import SlackSettings
 from ..store.contracts import TurnStore
 from ..turn.record import MESSAGE_TS, Question, ThreadKey, is_direct
-from .authorizer import Authorize, identity_of
+from .authorizer import Identities, identity_of
 from .events import SlackListeners
 from .read import BotIdentity, read_message
 
@@ -49,30 +49,42 @@ class Backfill:
         self,
         listeners: SlackListeners,
         store: TurnStore,
-        reader: MessageReader,
+        identities: Identities,
+        reader_of: Callable[[str], MessageReader],
         settings: SlackSettings,
         clock: Clock,
         others: Sequence[LookBack] = (),
     ) -> None:
-        self._others = others
-        self.listeners, self.reader = listeners, reader
+        self.listeners, self.reader_of = listeners, reader_of
+        self._identities, self._others = identities, others
         self._store, self._settings, self._clock = store, settings, clock
 
-    async def run(self, authorize: Authorize) -> None:
-        """Look at everything written in the last `backfill_hours`.
+    async def run(self, team: str = "") -> None:
+        """Look at everything written in the last `backfill_hours`, in each workspace, or in `team` only.
 
         Errors of Slack and of the store are logged.
         """
         if not self._settings.backfill_hours:
             return
+        try:
+            found = [each for each in await self._identities.all() if team in ("", each.team_id)]
+        except BotError as error:
+            _not_looked(f": {error}")
+            return
+        for each in found:
+            await self._look(identity_of(each), is_only=len(found) == 1 and not team)
+
+    async def _look(self, me: BotIdentity, *, is_only: bool) -> None:
+        """`is_only`: all of the store is of this workspace."""
         until = self._clock.wall()
         since = until - self._settings.backfill_hours * _HOUR
         todo: dict[ThreadKey, float] = {}
         search, why = None, ""
         try:
             async with asyncio.timeout(self._settings.backfill_timeout):
-                me = identity_of(await authorize())
-                todo |= places(await self._store.active_threads(until - _RECENT), since)
+                active = await self._store.active_threads(until - _RECENT)
+                ours = [each for each in active if is_only or each[0].team == me.ours.team]
+                todo |= places(ours, since)
                 search = _Search(self, me, since, until)
                 while todo:
                     await search.look(todo)
@@ -83,13 +95,17 @@ class Backfill:
         except BotError as error:
             why = f": {error}"
         if search is None:
-            log.warning("questions asked while the bot was away were not looked for%s", why)
+            _not_looked(why)
         else:
             log.info(
                 "questions asked while the bot was away: %d; threads and direct messages read: %d, not looked"
                 " at: %d%s",
                 *(search.taken, search.read, len(todo) + search.unreadable, why),
             )
+
+
+def _not_looked(why: str) -> None:
+    log.warning("questions asked while the bot was away were not looked for%s", why)
 
 
 def places(active: Iterable[tuple[ThreadKey, str]], since: float) -> dict[ThreadKey, float]:
@@ -113,6 +129,7 @@ class _Search:
 
     def __init__(self, by: Backfill, me: BotIdentity, since: float, until: float) -> None:
         self._by, self._me, self._since, self._until = by, me, since, until
+        self._reader = by.reader_of(me.ours.team)
         self.taken = self.read = self.unreadable = 0
 
     async def look(self, todo: dict[ThreadKey, float]) -> None:
@@ -121,7 +138,7 @@ class _Search:
         Adds the threads of a direct message that have replies.
         """
         place, known_since = next(iter(todo.items()))
-        messages = await self._by.reader.read(place, self._since, self._until)
+        messages = await self._reader.read(place, self._since, self._until)
         if messages is None:
             self.unreadable += 1
         else:

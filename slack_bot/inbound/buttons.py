@@ -18,6 +18,7 @@ from ..errors import BotError
 from ..text.words import NOT_FOR_OTHERS, PRESS_NOT_TAKEN
 from ..threads.threads import Threads
 from ..turn.buttons import TurnButton
+from ..turn.record import ThreadKey
 from .access import Access, HourlyQuestions
 from .authorizer import identity_of
 from .read import Press, read_press
@@ -106,11 +107,11 @@ class ButtonRouter:
         reply = await self._handle(button, press)
         await ack()
         leaves_out_words = reply.afterwards is not None and await _done(reply.afterwards, press)
-        place = reply.place or (press.channel, press.thread_ts)
+        place = ThreadKey(press.workspace, *(reply.place or (press.channel, press.thread_ts)))
         words = None if leaves_out_words else reply.words
         offer = press.private_url if button.is_offer and press.turn else ""
         if words or offer:
-            await self._threads.notices.reply((*place, press.user), words, private_url=offer)
+            await self._threads.notices.reply(place, press.user, words, private_url=offer)
 
     async def submit(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """Bolt's listener for modals: closes the modal, or shows what is wrong in it."""
@@ -126,7 +127,8 @@ class ButtonRouter:
         else:
             await ack()
             if reply.place is not None and press is not None:
-                await self._threads.notices.reply((*reply.place, press.user), reply.words)
+                place = ThreadKey(press.workspace, *reply.place)
+                await self._threads.notices.reply(place, press.user, reply.words)
 
     async def _handle(self, button: Button, press: Press) -> PressReply:
         try:
@@ -189,7 +191,9 @@ class TurnButtons:
             return await registry.drop(press.turn, press.user)
 
         async def refusal() -> str | None:
-            limit = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+            limit = await self._hourly.refusal(
+                press.user, press.channel, press.workspace, f"{press.turn} again"
+            )
             return None if limit is None else limit.words
 
         return await self._threads.intake.ask_again(press.turn, press.user, refusal)

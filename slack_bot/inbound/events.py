@@ -331,8 +331,9 @@ class SlackListeners:
         if refusal is not None:
             gets_notice = gets_notice and inbound.is_mention and self._access.is_to_be_told(question)
         elif not question.is_empty and not is_old and not inbound.is_command:
+            thread = question.thread
             refusal = await self._hourly.refusal(
-                question.user, question.thread.channel, question.key, is_bot=question.asker_is_bot
+                question.user, thread.channel, thread.team, question.key, is_bot=question.asker_is_bot
             )
         if refusal is None:
             return None

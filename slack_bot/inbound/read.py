@@ -6,7 +6,7 @@ lost (facts: Slack 8, openclaw#34833).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -132,6 +132,11 @@ class Press:
     trigger: str = ""
     private_url: str = ""
     is_modal: bool = False
+
+    @property
+    def workspace(self) -> str:
+        """The id of the workspace of the bot; `team` is the person's."""
+        return self.bot.ours.team or self.team
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +281,29 @@ def _flag(value: object) -> bool | None:
 
 def _asker(user: str, ids: set[str], teams: set[str], is_shared: object) -> Asker:
     return Asker(user, frozenset(ids - {""}), frozenset(teams - {""}), _flag(is_shared))
+
+
+def teams_of(body: object) -> Iterator[str]:
+    """The workspaces whose installation of the app may be the one that a body is for, the likeliest first.
+
+    An event names it (`authorizations`). A press names the workspace of the person, who may be of another one
+    (Slack Connect): so the author of the message, the turn of the control and the owner of a view come first.
+    """
+    payload = object_of(body)
+    view, action = object_of(payload.get("view")), first_of(payload.get("actions"))
+    if "event" in payload:
+        yield text_in(first_of(payload.get("authorizations")), "team_id")
+        yield text_in(payload, "team_id")
+    if not view:
+        chosen = text_in(object_of(action.get("selected_option")), "value")
+        turn = (text_in(action, "value") or chosen).rpartition("|")[2].split(":")
+        yield text_in(object_of(payload.get("message")), "team")
+        yield turn[0] if len(turn) > 1 else ""
+    yield text_in(view, "app_installed_team_id")
+    yield text_in(object_of(payload.get("team")), "id")
+    yield text_in(view, "team_id")
+    yield text_in(object_of(payload.get("user")), "team_id")
+    yield text_in(payload, "team_id")
 
 
 def read_message(body: object, me: BotIdentity) -> MessageEvent:

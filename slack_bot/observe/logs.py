@@ -20,7 +20,7 @@ from ..turn.events import AnswerText, Narrated
 from ..turn.record import WRONG
 from . import facts
 
-_IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
+_IDS = {"team": "team", "turn": "turn", "thread_ts": "thread", "task": "task"}
 """The keys that `extra` may have, and their names in a line; `thread` is a name of logging itself."""
 # an agent or a person may have written them: none may begin a line, move the cursor or turn the text around
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -1,7 +1,8 @@
 """PURE. The metrics of the bot: one row each, in groups. `metrics` counts them, `tools/dashboard` draws them.
 
 No label names a person, a channel, a thread or a turn. The label `agent` is a name of the settings, never an
-address.
+address. The label `team` is on two counters of their own, which are there only where the bot is in several
+workspaces: on each metric it would multiply every histogram by their number.
 """
 
 from collections.abc import Mapping
@@ -80,6 +81,9 @@ SLACK_RATE_LIMITED = _counter("slack_rate_limited", "Calls refused with 429", "m
 SLACK_FAULTS = _counter("slack_faults", "Calls that failed, by class", "fault")
 LATE_WRITES = _counter("late_writes", "Writes of text that had to wait for Slack's budget")
 
+TEAM_TURNS = _counter("team_turns", "Turns that ended, by workspace and outcome", "team", "outcome")
+TEAM_RATE_LIMITED = _counter("team_rate_limited", "Calls refused with 429, by workspace", "team")
+
 STORE_ACCEPT = _times("store_accept", "Storing a new question", _CALLS)
 STORE_FAILURES = _counter("store_failures", "New questions that could not be stored")
 FEEDBACK_SENT = _counter("feedback_sent", "Feedback that was taken, by target", "target")
@@ -121,6 +125,10 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
         MESSAGES,
         FALLBACKS,
         CONNECTIONS,
+    ),
+    "Workspaces, where there are several": (
+        TEAM_TURNS,
+        TEAM_RATE_LIMITED,
     ),
     "Process, store and feedback": (
         READY,

@@ -131,14 +131,38 @@ class _CallCounts:
             self._faults.labels(fact.fault).inc()
 
 
+class _TeamCounts:
+    """What is counted by workspace. The key of a turn begins with its workspace's id."""
+
+    def __init__(self, instruments: _Instruments) -> None:
+        self._turns = instruments.counter(rows.TEAM_TURNS)
+        self._limited = instruments.counter(rows.TEAM_RATE_LIMITED)
+
+    def take(self, fact: facts.Fact) -> None:
+        team = fact.turn.partition(":")[0]
+        if not team.startswith("T"):
+            return
+        if isinstance(fact, facts.TurnEnded):
+            self._turns.labels(team, fact.outcome).inc()
+        elif isinstance(fact, facts.SlackCalled) and fact.error in _LIMITED:
+            self._limited.labels(team).inc()
+
+
+def _count_nothing(fact: facts.Fact) -> None:
+    """There is one workspace only."""
+
+
 class Metrics:
-    """An observer that counts facts; `scrape` gives the answer of `/metrics`."""
+    """An observer that counts facts; `scrape` gives the answer of `/metrics`. `by_team`: there are several
+    workspaces.
+    """
 
     wants_details = False
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, by_team: bool = False) -> None:
         self._now = clock.monotonic
         instruments = self._instruments = _Instruments()
+        self._count_team = _TeamCounts(instruments).take if by_team else _count_nothing
         self._turns, self._calls = _TurnCounts(instruments), _CallCounts(instruments)
         self._store = instruments.times(rows.STORE_ACCEPT)
         self._not_stored = instruments.counter(rows.STORE_FAILURES)
@@ -160,8 +184,8 @@ class Metrics:
         )
         gauge(rows.CONNECTIONS, lambda: health.connections())
         gauge(rows.READY, lambda: float(health.is_ready))
-        for check, row in rows.CHECKS.items():
-            gauge(row, partial(health.is_ok, check))
+        for check in health.checks:
+            gauge(rows.CHECKS[check], partial(health.is_ok, check))
 
     async def measure_loop(self) -> None:
         """Measure again and again how late the event loop runs. Never returns."""
@@ -176,6 +200,7 @@ class Metrics:
         return CONTENT_TYPE_LATEST, self._instruments.scrape()
 
     def __call__(self, fact: facts.Fact) -> None:
+        self._count_team(fact)
         match fact:
             case facts.TurnStarted():
                 self._turns.times.started(fact)

@@ -16,10 +16,11 @@ from .agents import AgentTable
 from .channels import PEOPLE_IDS
 from .load import HOOKS_PREFIX, Settings
 from .names import nearest
-from .places import Channel, Person
+from .places import Channel, Person, Team
 from .schedules import agent_problems
-from .section import SettingsSection, Texts
+from .section import SettingsSection, Texts, ids_of
 from .tables import named_entries
+from .teams import team_problems
 
 KEYS, HOOKS = "keys", "hooks"
 ANYWHERE = "*"
@@ -58,6 +59,8 @@ class KeyEntry(SettingsSection):
     """The hash of the key, as `slack-bot api-key` prints it."""
     channels: Annotated[Texts, AfterValidator(_places)] = ()
     """Ids of the channels into which it may write; "*": all that the bot is in."""
+    teams: Annotated[Texts, ids_of("T", "ids of workspaces (T0123456)")] = ()
+    """Ids of the workspaces in which it may write, where there are several. Empty: all of them."""
     may_dm: bool = False
     """Whether it may write to people directly."""
     people: Annotated[Texts, PEOPLE_IDS] = ()
@@ -95,6 +98,9 @@ class HookEntry(SettingsSection):
     """Id of the channel into which it is posted."""
     user: Person = None
     """Id of the person who gets it directly."""
+    team: Team = None
+    """Id of the workspace of that channel or person. It is needed where there are several
+    (`SLACK_BOT_TOKENS`)."""
     ask: Template = ""
     """The question to the agent. All fields go along as quoted data."""
     text: Template = ""
@@ -151,6 +157,7 @@ def api_table(
     hooks: dict[str, HookEntry] = {}
     for name, hook in named_entries(HOOKS, HookEntry, tables, problems):
         problems += agent_problems(f"{HOOKS}.{name}", hook.agent, agents, "a webhook")
+        problems += team_problems(f"{HOOKS}.{name}", hook.team, settings.slack.bot_tokens)
         variable = secret_variable(name)
         secret = settings.hook_variables.get(variable)
         if hook.secret is not None:

@@ -1,7 +1,8 @@
 """Settings that may differ from channel to channel.
 
-From weakest to strongest: `[channel]` of the file (`config_file`), `[channels.dm]` in direct messages,
-`[channels.C...]`, and variables (`SLACK_BOT_CHANNEL__BUSY`), which count in every channel.
+From weakest to strongest: `[channel]` of the file (`config_file`), `[teams.T...]` in a workspace,
+`[channels.dm]` in direct messages, `[channels.C...]`, and variables (`SLACK_BOT_CHANNEL__BUSY`), which count
+in every channel.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ ALL, DIRECT = "", "dm"
 """The keys of the tables for all channels and for all direct messages."""
 
 ChannelTables: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""The settings in the file, by the id of a channel, `ALL` or `DIRECT`."""
+"""The settings in the file, by the id of a channel or a workspace, `ALL` or `DIRECT`."""
 
 
 PEOPLE_IDS = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
@@ -174,21 +175,29 @@ class ChannelPolicies:
         self._fixed, self._read = fixed.model_dump(exclude_unset=True), read
         self._tables = read()
 
-    def of(self, channel: str) -> ChannelSettings:
-        """The settings of `channel` now. A turn keeps its own, because the file may be read again."""
+    def of(self, channel: str, team: str = "") -> ChannelSettings:
+        """The settings of `channel`, in the workspace `team`, now. A turn keeps its own, because the file may
+        be read again.
+        """
         values = dict(self._tables.get(ALL, {}))
+        if team:
+            values |= self._tables.get(team, {})
         if is_direct(channel):
             values |= self._tables.get(DIRECT, {})
         return ChannelSettings(**{**values, **self._tables.get(channel, {}), **self._fixed})
 
-    def effective(self, channel: str) -> list[EffectiveSetting]:
-        """Each setting of `channel`, and where it is from. `DIRECT`: of direct messages."""
+    def effective(self, channel: str, team: str = "") -> list[EffectiveSetting]:
+        """Each setting of `channel`, in the workspace `team`, and where it is from. `DIRECT`: of direct
+        messages.
+        """
         tables = [("[channel]", self._tables.get(ALL, {}))]
+        if team:
+            tables.append((f"[teams.{team}]", self._tables.get(team, {})))
         if channel == DIRECT or is_direct(channel):
             tables.append(("[channels.dm]", self._tables.get(DIRECT, {})))
         if channel not in (ALL, DIRECT):
             tables.append((f"[channels.{channel}]", self._tables.get(channel, {})))
-        now = self.of("D" if channel == DIRECT else channel)
+        now = self.of("D" if channel == DIRECT else channel, team)
         found = []
         for name in ChannelSettings.model_fields:
             sources = [place for place, table in tables if name in table]
@@ -199,13 +208,20 @@ class ChannelPolicies:
     @property
     def channels(self) -> list[str]:
         """The ids of the channels that have settings of their own."""
-        return sorted(self._tables.keys() - {ALL, DIRECT})
+        return sorted(self._tables.keys() - {ALL, DIRECT, *self.teams})
+
+    @property
+    def teams(self) -> list[str]:
+        """The ids of the workspaces that have settings of their own."""
+        return sorted(each for each in self._tables if each.startswith("T"))
 
     def values(self, name: str) -> set[Any]:
-        """All values that a setting, or what follows from some, has: in all channels, in direct messages, and
-        in single channels.
+        """All values that a setting, or what follows from some, has: in all channels, in direct messages, in
+        single channels and workspaces.
         """
-        return {getattr(self.of(channel), name) for channel in ("", "D", *self._tables)}
+        places = [(channel, "") for channel in ("", "D", *self.channels)]
+        places += [(channel, team) for team in self.teams for channel in ("", "D")]
+        return {getattr(self.of(*place), name) for place in places}
 
     def reload(self) -> None:
         """Read the file again. If that raises SettingsError, the old settings stay."""

@@ -17,9 +17,9 @@ from .load import ALIASES, CONFIG, FIELDS, Settings, refusal_line
 from .names import env_name, nearest
 
 _MOST_BYTES = 1_000_000
-_EVERYWHERE, _SINGLE = "channel", "channels"
+_EVERYWHERE, _SINGLE, _TEAMS = "channel", "channels", "teams"
 _OF_OTHERS = ("agents", "routing", schedules.TABLE, api_access.KEYS, api_access.HOOKS)
-_ID = re.compile(r"[CDG][A-Z0-9]+\Z")
+_ID, _TEAM_ID = re.compile(r"[CDG][A-Z0-9]+\Z"), re.compile(r"T[A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
 _KNOWN = ChannelSettings.model_fields
@@ -34,7 +34,7 @@ def read_config(file: str | None) -> ChannelTables:
     Raises SettingsError with one line for each problem.
     """
     whole = _read(file)
-    return {ALL: whole.get(_EVERYWHERE, {}), **whole.get(_SINGLE, {})}
+    return {ALL: whole.get(_EVERYWHERE, {}), **whole.get(_TEAMS, {}), **whole.get(_SINGLE, {})}
 
 
 def read_agents(settings: Settings) -> AgentTable:
@@ -55,7 +55,7 @@ def read_schedules(settings: Settings) -> Mapping[str, schedules.ScheduleEntry]:
     if schedules.TABLE not in whole:
         return {}
     agents, _ = agent_table(settings, whole)
-    entries = schedules.schedules_in(whole, agents, problems)
+    entries = schedules.schedules_in(whole, agents, problems, settings.slack.bot_tokens)
     if problems:
         raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
     return entries
@@ -85,7 +85,7 @@ def problems_of(settings: Settings, *, again: bool = False) -> list[str]:
     table, of_agents = agent_table(settings, whole)
     found += [*of_agents, *_unknown_agents(whole, table)]
     if schedules.TABLE in whole:
-        schedules.schedules_in(whole, table, found)
+        schedules.schedules_in(whole, table, found, settings.slack.bot_tokens)
     api_access.api_table(settings, whole, table, found, again=again)
     return [f"{file}: {each}" for each in dict.fromkeys(found)]
 
@@ -93,7 +93,8 @@ def problems_of(settings: Settings, *, again: bool = False) -> list[str]:
 def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:
     """One line for each agent that a channel names and that is not in the list."""
     tables = {_EVERYWHERE: whole.get(_EVERYWHERE, {})}
-    tables |= {f"{_SINGLE}.{channel}": table for channel, table in object_of(whole.get(_SINGLE)).items()}
+    for kind in (_SINGLE, _TEAMS):
+        tables |= {f"{kind}.{name}": table for name, table in object_of(whole.get(kind)).items()}
     for path, table in tables.items():
         if not isinstance(table, dict):
             continue
@@ -163,6 +164,8 @@ def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
             yield from _in_table(name, value)
         elif name == _SINGLE:
             yield from _in_tables(value)
+        elif name == _TEAMS:
+            yield from _in_teams(value)
         elif isinstance(value, dict):
             yield from _unknown_table(name, value)
         elif guess := nearest(name, _KNOWN):
@@ -175,7 +178,7 @@ def _unknown_table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
     if name in {section for section, _ in FIELDS}:
         yield from (_elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}" for leaf in table)
     else:
-        guess = nearest(name, (_EVERYWHERE, _SINGLE), 0.6)
+        guess = nearest(name, (_EVERYWHERE, _SINGLE, _TEAMS), 0.6)
         yield f"[{name}] is not known here; " + (f"did you mean [{guess}]?" if guess else _TABLES)
 
 
@@ -198,6 +201,22 @@ def _in_tables(value: object) -> Iterator[str]:
             )
 
 
+def _in_teams(value: object) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{_TEAMS} should be tables, one for each workspace: write [{_TEAMS}.T0123456]"
+        return
+    for team, own in value.items():
+        path = f"{_TEAMS}.{team}"
+        if _TEAM_ID.match(team):
+            yield from _in_table(path, own)
+        else:
+            guess = team.upper() if _TEAM_ID.match(team.upper()) else None
+            end = (
+                f"did you mean {_TEAMS}.{guess}?" if guess else "write its id (T0123456), which doctor names"
+            )
+            yield f"{path} is no workspace; {end}"
+
+
 def _in_table(path: str, table: object) -> Iterator[str]:
     if not isinstance(table, dict):
         yield f"{path} should be a table: write [{path}], and its settings below"
@@ -205,7 +224,8 @@ def _in_table(path: str, table: object) -> Iterator[str]:
     for name, value in table.items():
         if name not in _KNOWN:
             yield _unknown(path, name, value)
-    for name in sorted(PAIRS & table.keys()) if path == _EVERYWHERE else ():
+    is_wide = path == _EVERYWHERE or path.startswith(f"{_TEAMS}.")
+    for name in sorted(PAIRS & table.keys()) if is_wide else ():
         yield f"{path}.{name} would count in every channel: write it below [{_SINGLE}.C...]"
     yield from _in_settings(path, table)
 

@@ -35,6 +35,7 @@ from .observe import AuditSettings, TraceSettings
 from .section import SettingsSection
 from .sign_in import SignInSettings
 from .sign_in_rules import sign_in_contradictions
+from .teams import token_contradictions, tokens_in
 from .usage import UsageSettings
 from .web import WebSettings
 
@@ -50,6 +51,7 @@ HOOKS_PREFIX = f"{PREFIX}HOOKS__"
 _OF_TABLES = (AGENTS_PREFIX, HOOKS_PREFIX)
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
+    "SLACK_BOT_TOKENS": ("slack", "bot_tokens"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
     "SLACK_SIGNING_SECRET": ("slack", "signing_secret"),
     "SLACK_API_URL": ("slack", "api_url"),
@@ -59,6 +61,7 @@ ALIASES = {
 # Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
+_BOT_TOKENS = "slack", "bot_tokens"
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
 """Tokens: only `_missing` checks these for quotes."""
 _QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
@@ -178,6 +181,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f" {names['dedupe_hours']} ({dedupe_hours:g}): what was answered would be asked again"
         )
     yield from _pairs_for_all(settings.channel)
+    yield from token_contradictions(settings.slack.bot_token, settings.slack.bot_tokens)
     yield from login_contradictions(settings.agent, _variable_of_agent)
     yield from identity_contradictions(settings.agent, settings.identity, _variable_of_agent)
     yield from sign_in_contradictions(settings.agent, settings.sign_in, _variable_of_agent)
@@ -504,7 +508,8 @@ def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
     secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", "", ""
     page = "page Basic Information > App-Level Tokens"
     app = "SLACK_APP_TOKEN", "xapp-", page, "an app-level token", "xoxb-"
-    for usual, prefix, page, kind, other in (bot, secret if http else app):
+    bots = () if _BOT_TOKENS in setting_values else (bot,)
+    for usual, prefix, page, kind, other in (*bots, secret if http else app):
         token = str(setting_values[ALIASES[usual]][1]) if ALIASES[usual] in setting_values else ""
         if not token:
             example = f" ({prefix}...)" if prefix else ""
@@ -596,8 +601,9 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     a password: each such part counts as a secret too, unless it is short. An API key may also appear in an
     address in its encoded form.
     """
-    values = (value_of(settings, path) for path in FIELDS)
+    values = (value_of(settings, path) for path in FIELDS if path != _BOT_TOKENS)
     secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    secrets += tokens_in(settings.slack.bot_tokens)
     secrets += [
         value.get_secret_value() for name, value in settings.agent_variables.items() if _is_secret(name)
     ]

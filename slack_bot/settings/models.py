@@ -12,6 +12,7 @@ from ..store_kinds import is_store_address, store_kind
 from .identity import CLAIMS, PERSONAL, ExchangeSettings, Identity, TokenServerSettings
 from .section import HttpUrl, Items, Seconds, SettingsSection, Texts, ids_of
 from .sign_in import OAuthSettings
+from .teams import usable_tokens
 
 
 def _key_set(value: str) -> str:
@@ -38,6 +39,9 @@ class SlackSettings(SettingsSection):
 
     bot_token: SecretStr | None = None
     """Bot token, `xoxb-...`."""
+    bot_tokens: Annotated[SecretStr, AfterValidator(usable_tokens)] | None = None
+    """Bot tokens of several workspaces in which the app is installed, in place of `bot_token`: with commas or
+    on lines of their own, where what follows a `#` is a note."""
     app_token: SecretStr | None = None
     """App-level token for Socket Mode, `xapp-...`."""
     signing_secret: SecretStr | None = None
@@ -413,6 +417,9 @@ class TurnSettings(SettingsSection):
     has not seen the end yet."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
+    max_team_turns: int = Field(default=20, ge=0)
+    """Answers of one workspace that run at once in a process, where there are several (`SLACK_BOT_TOKENS`);
+    the next ones wait. 0: any number. Slack lets some twenty begin in a minute."""
     hourly_bot: int = Field(default=20, ge=0)
     """Questions that one bot may ask in an hour, in all threads; 0: any number. There a loop of two bots ends
     that begin new threads. See `allowed_bots`."""

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 _CHANNEL, _PERSON = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
+_TEAM = re.compile(r"T[A-Z0-9]+")
 _MOST_HEADLINE = 300  # characters
 
 
@@ -36,6 +37,14 @@ def is_person(place: str) -> bool:
     return _PERSON.fullmatch(place) is not None
 
 
+def _team(value: str | None) -> str | None:
+    if value is not None and not _TEAM.fullmatch(value):
+        raise ValueError(
+            "should be the id of a workspace (T0123456), which slack-bot doctor names for each token"
+        )
+    return value
+
+
 def _line(value: str) -> str:
     if len(value.splitlines()) > 1:
         raise ValueError("should be one line")
@@ -45,4 +54,5 @@ def _line(value: str) -> str:
 Channel = Annotated[str | None, AfterValidator(_channel)]
 Person = Annotated[str | None, AfterValidator(_person)]
 ChannelOrPerson = Annotated[str | None, AfterValidator(_anywhere)]
+Team = Annotated[str | None, AfterValidator(_team)]
 Headline = Annotated[str, Field(max_length=_MOST_HEADLINE), AfterValidator(_line)]

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from .agents import AgentTable
 from .cron import CronRule, zone_of
 from .names import nearest
-from .places import Channel, ChannelOrPerson, Headline, Person
+from .places import Channel, ChannelOrPerson, Headline, Person, Team
 from .section import SettingsSection
 from .tables import named_entries
+from .teams import team_problems
 
 TABLE = "schedules"
 
@@ -45,6 +46,9 @@ class ScheduleEntry(SettingsSection):
     """Id of the channel into which the answer is posted."""
     user: Person = None
     """Id of the person who gets it directly."""
+    team: Team = None
+    """Id of the workspace of that channel or person. It is needed where there are several
+    (`SLACK_BOT_TOKENS`)."""
     ask: Annotated[str, Field(max_length=10_000), AfterValidator(_words)]
     """The question to the agent."""
     headline: Headline = ""
@@ -75,6 +79,10 @@ class ScheduleEntry(SettingsSection):
         """When it runs."""
         return CronRule(self.cron, self.tz)
 
+    def is_of(self, team: str) -> bool:
+        """Whether it writes into the workspace `team`, as far as it says so."""
+        return self.team in (None, team)
+
     @property
     def title(self) -> str:
         """What people read of it."""
@@ -82,12 +90,15 @@ class ScheduleEntry(SettingsSection):
 
 
 def schedules_in(
-    file: Mapping[str, Any], agents: AgentTable, problems: list[str]
+    file: Mapping[str, Any], agents: AgentTable, problems: list[str], tokens: SecretStr | None
 ) -> dict[str, ScheduleEntry]:
-    """The schedules of the parsed file. Adds one line for each that is wrong to `problems`."""
+    """The schedules of the parsed file. Adds one line for each that is wrong to `problems`. `tokens`: the
+    setting of several workspaces.
+    """
     entries = dict(named_entries(TABLE, ScheduleEntry, file.get(TABLE, {}), problems))
     for name, entry in entries.items():
         problems += agent_problems(f"{TABLE}.{name}", entry.agent, agents, "a schedule")
+        problems += team_problems(f"{TABLE}.{name}", entry.team, tokens)
     return entries
 
 

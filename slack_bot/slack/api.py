@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from ..clock import Clock
 from ..errors import ADD_SCOPE
 from ..observe.facts import Observer, SlackCalled
-from ..observe.health import Health, HealthCheck
+from ..observe.health import Health, TokenHealth
 from ..settings.models import SlackSettings
 from ..turn.record import is_direct
 from .download import download
@@ -62,11 +62,14 @@ _MAX_REFUSALS = 1_000
 _T = TypeVar("_T")
 
 
-def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
-    """No retries of its own, all calls on one `session`."""
-    token = settings.bot_token
+def new_web_client(
+    settings: SlackSettings, session: aiohttp.ClientSession | None = None, token: str | None = None
+) -> AsyncWebClient:
+    """No retries of its own, all calls on one `session`. `token`: in place of the one of the settings."""
+    if token is None and settings.bot_token is not None:
+        token = settings.bot_token.get_secret_value()
     return AsyncWebClient(
-        token=None if token is None else token.get_secret_value(),
+        token=token,
         base_url=settings.api_url,
         timeout=settings.timeout,  # type: ignore[arg-type]  # an int in the SDK's hint; used as a float
         session=session,
@@ -336,15 +339,16 @@ class SlackApi:
         retry_timeout: float,
         rate_limiter: RateLimiter,
         write_timeout: float | None = None,
-        health: Health | None = None,
+        health: TokenHealth | None = None,
         identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None,
     ) -> None:
         self.transport = SlackTransport(client, clock, observer, write_timeout, RefusedParts())
         self.permits = TurnPermits(rate_limiter, retry_timeout)
         self.observer, self._identity = observer, identity
         self._clock, self._retry_timeout = clock, retry_timeout
-        self._health, self._missing_scopes = health or Health(), MissingScopes()
-        self.log_fields: dict[str, str | None] = {}
+        self._health, self._missing_scopes = health or TokenHealth(Health()), MissingScopes()
+        self._team = {"team": self._health.team} if self._health.team else {}
+        self.log_fields: dict[str, str | None] = {**self._team}
         self.is_sure: Callable[[], bool] = lambda: True
 
     def for_turn(
@@ -360,7 +364,8 @@ class SlackApi:
             self.transport.for_turn(turn, look),
             self.permits.for_turn(turn, priority),
         )
-        api.is_sure, api.log_fields = is_sure, {"turn": turn or None, "thread_ts": thread_ts}
+        api.is_sure = is_sure
+        api.log_fields = {"turn": turn or None, "thread_ts": thread_ts, **self._team}
         return api
 
     async def identity(self) -> Mapping[str, Any]:
@@ -392,7 +397,7 @@ class SlackApi:
             result = await self.transport.call(method, args, waited=permit.waited, attempt=attempt)
             if isinstance(result, CallOk):
                 self.permits.note_success(method, self._clock.monotonic())
-                self._health.passed(HealthCheck.TOKEN)
+                self._health.passed()
                 return result
             self._note_failed(method, channel, result)
             if result.fault is not Fault.LATER:
@@ -428,7 +433,7 @@ class SlackApi:
     def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
         is_quiet = self.permits.priority is Priority.BACKGROUND  # the caller says what it means
         if failed.fault is Fault.DEAD:
-            self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
+            self._health.failed(f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
             is_quiet |= failed.error in _AS_WANTED
             usual = logging.INFO if failed.error in _DELETED else logging.WARNING

@@ -94,6 +94,7 @@ METHODS: Mapping[str, SlackMethod] = _Methods(
         "conversations.info": _read(),
         "files.info": _read("files:read"),
         "users.info": _read("users:read"),
+        "bots.info": _read("users:read", Budget.OTHERS),
         "users.lookupByEmail": _read("users:read.email"),
         "usergroups.users.list": _read("usergroups:read", Budget.OTHERS),
     }

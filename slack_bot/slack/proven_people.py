@@ -1,6 +1,6 @@
 """Vouches at agents for the members of the bot's own organisation, as Slack knows them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import AskerRefused, AskerUnavailable, BotError
@@ -8,30 +8,25 @@ from ..settings.identity import IdentitySettings
 from ..text.words import ASKER_NOT_A_MEMBER, ASKER_NOT_FOUND
 from ..turn.json_values import object_of, text_of
 from ..turn.people import AskingPerson, Organisation, PersonKind, ProvenPerson, kind_of
-from .people import People
+from .workspaces import Workspaces
 
 _PATIENCE = 10.0  # seconds: a question, or somebody who has just signed in, waits for the answer
 
 
 class ProvenPeople:
-    """Looks people up in Slack. What an event said of them counts for nothing here.
+    """Looks people up in Slack. What an event said of them counts for nothing here."""
 
-    `identity` returns who the bot is, as `SlackApi.identity`.
-    """
-
-    def __init__(
-        self, people: People, identity: Callable[[], Awaitable[Mapping[str, Any]]], settings: IdentitySettings
-    ) -> None:
-        self.people, self._identity = people, identity
+    def __init__(self, workspaces: Workspaces, settings: IdentitySettings) -> None:
+        self.workspaces = workspaces
         self._trusted = settings.trusted_teams
 
     async def proven(self, person: AskingPerson) -> ProvenPerson:
         """This person, if the bot can vouch for them. Raises AskerRefused and AskerUnavailable."""
         try:
-            own = await self._identity()
+            own = await self.workspaces.of(person.team).api.identity()
         except BotError as error:
             raise AskerUnavailable(f"Slack does not say who the bot is ({error})") from error
-        user = await self.people.user(person.user, _PATIENCE)
+        user = await self.workspaces.people(person.team).user(person.user, _PATIENCE)
         if user is None:
             why = f"Slack does not say who {person.user} is (users:read)"
             raise AskerUnavailable(why, safe=ASKER_NOT_FOUND)

@@ -31,6 +31,7 @@ from ..turn.record import Question
 from .api import MISSING_SCOPE, SlackApi, repeat_until_answered
 from .download import FOREIGN, TOO_LARGE
 from .faults import NOT_REFUSED, CallFailed
+from .workspaces import Workspaces
 
 _log = logging.getLogger(__name__)
 
@@ -65,19 +66,20 @@ class _NotGiven(Exception):
 class QuestionFiles:
     """Reads them with the bot's token, one after the other."""
 
-    def __init__(self, api: SlackApi, settings: FileSettings) -> None:
-        self._api, self._settings = api, settings
+    def __init__(self, workspaces: Workspaces, settings: FileSettings) -> None:
+        self._workspaces, self._settings = workspaces, settings
         self._is_scope_told = False
 
     async def read(self, question: Question) -> ReadFiles:
         """Never raises for what Slack does."""
         given, not_given, left = list[GivenFile](), list[str](), self._settings.max_total_bytes
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
+        api = self._workspaces.of(question.thread.team).api
         for file in question.files:
             try:
                 async with asyncio.timeout_at(deadline):
-                    file = await self._whole(file)
-                    content = await self._content(file, left)
+                    file = await self._whole(api, file)
+                    content = await self._content(api, file, left)
                 given.append(_given(file, content))
                 left -= len(content)
             except (_NotGiven, TimeoutError) as error:
@@ -89,11 +91,11 @@ class QuestionFiles:
                 not_given.append(QUESTION_FILE_NOT_GIVEN.format(name, reason))
         return ReadFiles(tuple(given), tuple(not_given))
 
-    async def _whole(self, file: SlackFile) -> SlackFile:
+    async def _whole(self, api: SlackApi, file: SlackFile) -> SlackFile:
         """Of a file of another organisation the message says only the id."""
         if file.kind != "stub":
             return file
-        result = await self._api.call("files.info", {"file": file.id}, patience=self._settings.timeout)
+        result = await api.call("files.info", {"file": file.id}, patience=self._settings.timeout)
         if isinstance(result, CallFailed):
             raise _refused(result.error)
         found = result.data.get("file")
@@ -102,7 +104,7 @@ class QuestionFiles:
             raise _NotGiven(QUESTION_FILE_NOT_HAD)
         return whole
 
-    async def _content(self, file: SlackFile, left: int) -> bytes:
+    async def _content(self, api: SlackApi, file: SlackFile, left: int) -> bytes:
         """At most `left` bytes; none of a file that lies elsewhere."""
         each, together = self._settings.max_bytes, self._settings.max_total_bytes
         if file.kind == "gone":
@@ -118,7 +120,7 @@ class QuestionFiles:
             raise too_many
         most = min(each, left)
         result = await repeat_until_answered(
-            lambda: self._api.transport.download(file.url, most), repeat_on=NOT_REFUSED
+            lambda: api.transport.download(file.url, most), repeat_on=NOT_REFUSED
         )
         if isinstance(result, CallFailed) and result.error == TOO_LARGE:
             raise too_many if left < each else _NotGiven(QUESTION_FILE_TOO_LARGE.format(_size(each)))

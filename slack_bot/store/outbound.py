@@ -18,8 +18,10 @@ OUTBOUND = Collection(
     age=lambda ages: ages.turns,
     since=lambda record: record.ended_at,
     made=lambda record: record.accepted_at,
-    # said to a person directly: it has no workspace
-    people=lambda _, record: [KeptPerson(record.message.user, "")] if record.message.user else [],
+    # said to a person directly: it names no workspace where there is one only
+    people=lambda _, record: (
+        [KeptPerson(record.message.user, record.message.team)] if record.message.user else []
+    ),
     due=lambda record: record.accepted_at if record.ended_at is None else None,
     without=lambda record, _: record if record.ended_at is None else None,
     state=lambda record: record.state,

@@ -63,7 +63,11 @@ def emulated(settings: Settings, api_url: str | None = None, *, keep_access: boo
 
     Everybody there may ask, unless `keep_access`: the settings know other people and channels.
     """
-    overrides: dict[str, object] = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
+    overrides: dict[str, object] = {
+        "bot_token": BOT_TOKEN,
+        "bot_tokens": None,
+        "signing_secret": SIGNING_SECRET,
+    }
     if not keep_access:
         overrides |= {"config": None, "people": (), "groups": ()}
         overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)

@@ -31,7 +31,7 @@ class AskerRights:
     async def refusal(self, question: Question, agent: Agent) -> str | None:
         """What the asker reads if `question` is not asked; None: it is."""
         channel, settings = question.thread.channel, agent.settings
-        policy = self._policies.of(channel)
+        policy = self._policies.of(channel, question.thread.team)
         if not settings.knows_people:
             return None
         name = shown_name(self._agents, agent.name)

@@ -374,8 +374,7 @@ class Conversation:
         await self._parts.journal.end(turn, Outcome.STOPPED)
 
     async def _say(self, question: Question, words: str) -> None:
-        thread = question.thread
-        await self._parts.notices.post_ephemeral(thread.channel, thread.ts, question.user, words)
+        await self._parts.notices.post_ephemeral(question.thread, question.user, words)
 
     def _report_takeover(self, turn: TurnRecord, *, is_given_up: bool) -> None:
         fields = {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}

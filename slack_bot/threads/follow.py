@@ -87,7 +87,7 @@ class FollowedThreads:
         thread = reply.thread
         if not self.may_follow(thread):
             return False
-        known, respond = await self._state_of(thread), self._policies.of(thread.channel).respond
+        known, respond = await self._state_of(thread), self._policies.of(thread.channel, thread.team).respond
         if known is not None and reply.is_stop_word and float(reply.ts) <= known.active_at + self._stop_grace:
             return False  # it was meant for an answer that has ended meanwhile, perhaps at another replica
         return known is not None and known.is_question(reply, respond, self._follow_for)
@@ -107,7 +107,7 @@ class FollowedThreads:
             known = mentioned(None, question)
         if known is None:
             return ListensTo.NOBODY if thread.ts == question.ts else None
-        who = known.listens_to(self._policies.of(thread.channel).respond)
+        who = known.listens_to(self._policies.of(thread.channel, thread.team).respond)
         return None if who is known.told else who
 
     async def read_alone(self, question: Question) -> None:
@@ -119,7 +119,10 @@ class FollowedThreads:
 
         `is_shown`: the agent said something. So begins the thread of what was not addressed to the bot.
         """
-        now, respond = self._clock.wall(), self._policies.of(question.thread.channel).respond
+        now, respond = (
+            self._clock.wall(),
+            self._policies.of(question.thread.channel, question.thread.team).respond,
+        )
         begins = is_shown and _begins_with_answer(question)
 
         def revise(state: ThreadState | None) -> ThreadState | None:
@@ -153,7 +156,10 @@ class FollowedThreads:
 
     def may_follow(self, thread: ThreadKey) -> bool:
         """Whether replies may be questions without a mention in this channel."""
-        return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
+        return (
+            not is_direct(thread.channel)
+            and self._policies.of(thread.channel, thread.team).respond != "mention"
+        )
 
     async def _change(self, thread: ThreadKey, revise: Change[ThreadState]) -> ThreadState | None:
         changed = await self._store.change(THREADS, thread.parts, revise, self._clock.wall())
@@ -166,13 +172,12 @@ class FollowedThreads:
         """Once: when somebody else has written for the first time."""
         thread = message.thread
         is_first = before is not None and heard(before, message.user) != before
-        respond = self._policies.of(thread.channel).respond
+        respond = self._policies.of(thread.channel, thread.team).respond
         if before is None or not is_first or respond not in ("auto", "channel"):
             return
         is_followed = before.listens_to("auto") is ListensTo.ASKER
         if is_followed and float(message.ts) <= before.active_at + self._follow_for:
-            place = thread.channel, thread.ts, before.asker
-            self._spawn(self._notices.post_ephemeral(*place, MENTION_NEEDED))
+            self._spawn(self._notices.post_ephemeral(thread, before.asker, MENTION_NEEDED))
 
 
 def _begins_with_answer(question: Question) -> bool:

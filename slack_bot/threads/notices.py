@@ -21,6 +21,7 @@ from ..slack.status import QueuedReaction
 from ..slack.stream_starts import StreamStartTracker
 from ..slack.surfaces import PostSurface
 from ..slack.turn_calls import TurnCalls
+from ..slack.workspaces import Workspaces
 from ..slack.writer import WhoListens, Writer
 from ..store.contracts import Store
 from ..text.words import (
@@ -31,7 +32,7 @@ from ..text.words import (
 )
 from ..turn.buttons import TurnButton
 from ..turn.progress import MessageRecord, TurnRecord
-from ..turn.record import Outcome, Question, is_direct
+from ..turn.record import Outcome, Question, ThreadKey, is_direct
 from .journal import Journal
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class Notices:
 
     def __init__(
         self,
-        api: SlackApi,
+        workspaces: Workspaces,
         settings: StreamSettings,
         policies: ChannelPolicies,
         clock: Clock,
@@ -53,7 +54,8 @@ class Notices:
         stream_starts: StreamStartTracker,
         store: Store,
     ) -> None:
-        self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
+        self._workspaces, self._settings = workspaces, settings
+        self._policies, self._clock = policies, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
         self._store = store
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
@@ -74,7 +76,7 @@ class Notices:
         acts with the asker's rights.
         """
         calls = self._calls(question, look=look, is_personal=is_personal)
-        api = self._api.for_turn(
+        api = self._api_of(question).for_turn(
             question.key, question.thread.ts, is_sure=lambda: self._store.is_sure, look=look
         )
         return Writer(calls, api, self._clock, shown, secrets, who_listens)
@@ -83,7 +85,7 @@ class Notices:
         """Writes about a question whose thread may be another process's; for the turn with the key `turn`, if
         that is not the question's.
         """
-        api = self._api.for_turn(turn or question.key, question.thread.ts, priority)
+        api = self._api_of(question).for_turn(turn or question.key, question.thread.ts, priority)
         return Writer(self._calls(question, turn), api, self._clock)
 
     def _calls(
@@ -91,7 +93,7 @@ class Notices:
     ) -> TurnCalls:
         channel = question.thread.channel
         # a stream grows for its asker only (facts: Slack 1)
-        policy = self._policies.of(channel)
+        policy = self._policies.of(channel, question.thread.team)
         can_stream = is_direct(channel) or policy.audience != "everyone"
         return TurnCalls(
             question,
@@ -101,7 +103,7 @@ class Notices:
             turn=turn,
             face=TurnFace(
                 look,
-                self._api.transport.refused_parts,
+                self._api_of(question).transport.refused_parts,
                 policy.approvers,
                 can_stream,
                 can_share=policy.share and not is_direct(channel) and not is_personal,
@@ -111,7 +113,7 @@ class Notices:
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""
-        api = self._api.for_turn(question.key, question.thread.ts)
+        api = self._api_of(question).for_turn(question.key, question.thread.ts)
         return QueuedReaction(api, question.thread.channel, question.ts, is_shown=is_shown)
 
     async def notify(
@@ -145,7 +147,7 @@ class Notices:
         question = turn.question
         if turn.sent_at is None:
             return self.writer(question)
-        api = self._api.for_turn(question.key, question.thread.ts)
+        api = self._api_of(question).for_turn(question.key, question.thread.ts)
         writer = Writer(self._calls(question), api, self._clock, turn.messages)
         others = {*await self._journal.store.messages_in(question.thread), *(each.ts for each in turn.extras)}
         has_note = turn.watched_at is not None
@@ -181,16 +183,19 @@ class Notices:
         thread = question.thread
         args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
         args["blocks"] = [markdown(text), actions(labels, question.key)]
-        await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
+        await self._api_of(question).for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
     def notice_view(self, words: str) -> Args:
         """The modal that says why another one was not sent."""
         return notice_view(words)
 
-    async def open_view(self, turn: str, trigger: str, view: Args) -> bool:
-        """Open a modal. The trigger lives for 3 s, so this is tried once. False: Slack did not."""
+    async def open_view(self, team: str, turn: str, trigger: str, view: Args) -> bool:
+        """Open a modal for a person who pressed something of the bot in the workspace `team`. The trigger
+        lives for 3 s, so this is tried once. False: Slack did not.
+        """
         args = {"trigger_id": trigger, "view": view}
-        return isinstance(await self._api.for_turn(turn).call("views.open", args, patience=0.0), CallOk)
+        api = self._workspaces.of(team).api.for_turn(turn)
+        return isinstance(await api.call("views.open", args, patience=0.0), CallOk)
 
     async def refuse(self, question: Question, words: str) -> None:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""
@@ -199,24 +204,27 @@ class Notices:
             await self.notify(question, NOT_TAKEN)
             return
         # Slack shows nothing private in a thread without replies
-        place = "" if thread.ts == question.ts else thread.ts
-        await self.post_ephemeral(thread.channel, place, question.user, words)
+        place = replace(thread, ts="") if thread.ts == question.ts else thread
+        await self.post_ephemeral(place, question.user, words)
 
-    async def reply(self, place: tuple[str, str, str], text: str | None, *, private_url: str = "") -> None:
-        """To who pressed a button: channel, thread, person. At `private_url` the message with the button
-        becomes `text`, and goes away without any: what was done once is offered no longer.
+    async def reply(self, place: ThreadKey, user: str, text: str | None, *, private_url: str = "") -> None:
+        """To `user`, who pressed a button in `place`. At `private_url` the message with the button becomes
+        `text`, and goes away without any: what was done once is offered no longer.
         """
         if private_url:
             body: Args = {"replace_original": True, "text": text} if text else {"delete_original": True}
-            if isinstance(
-                await self._api.for_turn("", place[1]).transport.respond(private_url, body), CallOk
-            ):
+            transport = self._workspaces.of(place.team).api.for_turn("", place.ts).transport
+            if isinstance(await transport.respond(private_url, body), CallOk):
                 return
         if text is not None:
-            await self.post_ephemeral(*place, text)
+            await self.post_ephemeral(place, user, text)
 
-    async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        """`thread_ts` "": in the channel."""
-        args = {"channel": channel, "user": user, "text": text}
-        args |= {"thread_ts": thread_ts} if thread_ts else {}
-        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
+    async def post_ephemeral(self, place: ThreadKey, user: str, text: str) -> None:
+        """To `user` alone, in a thread; without its `ts` in the channel."""
+        args = {"channel": place.channel, "user": user, "text": text}
+        args |= {"thread_ts": place.ts} if place.ts else {}
+        api = self._workspaces.of(place.team).api
+        await api.for_turn("", place.ts).call("chat.postEphemeral", args)
+
+    def _api_of(self, question: Question) -> SlackApi:
+        return self._workspaces.of(question.thread.team).api

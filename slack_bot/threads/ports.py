@@ -13,10 +13,9 @@ from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
 from ..settings.identity import Identity
 from ..settings.load import Settings
-from ..slack.api import SlackApi
-from ..slack.people import People
 from ..slack.proven_people import ProvenPeople
 from ..slack.stream_starts import StreamStartTracker
+from ..slack.workspaces import Workspaces
 from ..store.contracts import Store
 from ..turn.acts import TurnActs
 from ..turn.progress import TurnRecord
@@ -46,8 +45,7 @@ class CommonParts:
     health: Health
     store: Store
     agents: Agents
-    api: SlackApi
-    people: People
+    workspaces: Workspaces
     directory: ProvenPeople
     background: TaskSet
     leases: Leases

@@ -64,7 +64,7 @@ class Conversations:
 
     def rules(self, thread: ThreadKey) -> Rules:
         """What holds there now."""
-        policy, turns = self._policies.of(thread.channel), self._parts.settings.turns
+        policy, turns = self._policies.of(thread.channel, thread.team), self._parts.settings.turns
         return Rules(
             collects=policy.collects,
             merges=policy.merges,

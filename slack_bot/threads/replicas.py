@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import StoreError
 from ..observe.health import Health, HealthCheck
 from ..observe.logs import log_if_broken
+from ..slack.workspaces import Workspaces
 from ..store.contracts import Store
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
@@ -33,7 +34,9 @@ class Replicas:
         background: TaskSet,
         health: Health,
         gap: float,
+        workspaces: Workspaces,
     ) -> None:
+        self._workspaces = workspaces
         self._store, self._leases, self._registry = store, leases, registry
         self._background, self._health, self._gap = background, health, gap
         self._loops: list[asyncio.Task[None]] = []
@@ -42,7 +45,7 @@ class Replicas:
 
     async def start(self) -> None:
         """Take over what was left, now and whenever a process is gone. Raises StoreError."""
-        await self._take_over_left()
+        await self.take_over_left()
         if self._leases.is_shared:
             loops = (self._hold(), self._listen(), self._lose())
             self._loops = [asyncio.create_task(each, name="replicas") for each in loops]
@@ -88,12 +91,14 @@ class Replicas:
             if looking is not None:
                 looking.cancel()
 
-    async def _take_over_left(self) -> None:
+    async def take_over_left(self) -> None:
         """All of a thread, in order, where one of its turns was left. Who has seen nothing yet goes first.
-        The store gives no process more than its part.
+        The store gives no process more than its part. What is of a workspace without a token waits for one.
         """
         threads: dict[ThreadKey, list[TurnRecord]] = {
-            turn.question.thread: [] for turn in await self._store.left()
+            turn.question.thread: []
+            for turn in await self._store.left()
+            if self._workspaces.has(turn.question.thread.team)
         }
         for turn in await self._store.unfinished() if threads else ():
             if turn.question.thread in threads:
@@ -133,7 +138,7 @@ class Replicas:
     async def _renew(self) -> None:
         await self._leases.renew()
         if not self._is_ending:
-            await self._take_over_left()
+            await self.take_over_left()
         self._note(None)
 
     async def _hear(self) -> None:
@@ -142,7 +147,7 @@ class Replicas:
             if signal.kind != SignalKind.LEFT:
                 await self._worked(self._registry.obey(signal))
         if not self._is_ending and any(signal.kind == SignalKind.LEFT for signal in signals):
-            await self._take_over_left()
+            await self.take_over_left()
 
     def _note(self, error: StoreError | None) -> None:
         """Said once: running answers go on."""

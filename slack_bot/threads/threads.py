@@ -12,10 +12,10 @@ from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
 from ..settings.config_file import read_config
 from ..settings.load import Settings, secrets_of
-from ..slack.api import SlackApi
 from ..slack.proven_people import ProvenPeople
 from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker
+from ..slack.workspaces import Workspaces
 from ..store.contracts import Store
 from .asker_rights import AskerRights
 from .background import TaskSet, wait_for_tasks
@@ -38,6 +38,7 @@ from .ports import (
 from .refusals import Refusals
 from .registry import Conversations, Registry
 from .replicas import Replicas
+from .team_shares import TeamShares
 from .thread_agents import ThreadAgents
 from .turn_run import LearnedFacts, TurnParts
 
@@ -54,7 +55,7 @@ def new_common_parts(
     health: Health,
     store: Store,
     agents: Agents,
-    api: SlackApi,
+    workspaces: Workspaces,
     directory: ProvenPeople,
 ) -> CommonParts:
     """Build the others of them. Raises SettingsError for a bad file of channels."""
@@ -64,10 +65,10 @@ def new_common_parts(
     starts = StreamStartTracker(background.spawn)
     return CommonParts(
         settings=settings, secrets=secrets_of(settings), policies=policies, clock=clock, observer=observer,
-        health=health, store=store, agents=agents, api=api, people=directory.people, directory=directory,
+        health=health, store=store, agents=agents, workspaces=workspaces, directory=directory,
         background=background, leases=leases, journal=journal, stream_starts=starts,
         thread_agents=ThreadAgents(store, agents, clock),
-        notices=Notices(api, settings.stream, policies, clock, observer, journal, starts, store),
+        notices=Notices(workspaces, settings.stream, policies, clock, observer, journal, starts, store),
     )  # fmt: skip
 
 
@@ -90,15 +91,24 @@ class Threads:
             store=store, settings=settings,
             secrets=common.secrets, clock=clock, observer=observer, journal=common.journal, notices=notices,
             follow=self.follow, forms=ports.forms, context=ports.context,
-            files=QuestionFiles(common.api, settings.files),
+            files=QuestionFiles(common.workspaces, settings.files),
             learned=LearnedFacts(store, clock), news=ports.news, sign_in=ports.sign_in, usage=ports.usage,
             acts=ports.acts, background=background,
+            shares=TeamShares(
+                turns.max_team_turns if common.workspaces.are_several else 0, background
+            ),
         )  # fmt: skip
         self._journal, self.notices = common.journal, notices
         self.conversations = Conversations(parts, leases, common.policies, self._turns)
         self.registry = Registry(parts, leases, self.conversations, common.stream_starts)
         self.replicas = Replicas(
-            store, leases, self.registry, background, common.health, settings.slack.backfill_after
+            store,
+            leases,
+            self.registry,
+            background,
+            common.health,
+            settings.slack.backfill_after,
+            common.workspaces,
         )
         self.intake = Intake(
             store=store, registry=self.registry, journal=common.journal,

@@ -6,7 +6,7 @@ A turn that broke ends here, and only here: the traceback is logged and the read
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -36,6 +36,7 @@ from .looks import look_of
 from .notices import Notices
 from .ports import AgentActs, FormAnswers, NewsOffers, PersonalSignIn, QuestionContext, UsageMeters
 from .runner import TurnRunner
+from .team_shares import TeamShares
 from .thread_agents import ThreadAgents
 
 log = logging.getLogger(__name__)
@@ -93,6 +94,7 @@ class TurnParts:
     usage: UsageMeters
     acts: AgentActs
     background: TaskSet
+    shares: TeamShares
 
 
 class LookAround:
@@ -152,8 +154,7 @@ class QuestionGate:
         if words is None:
             return agent.settings.identity != "oauth" or await self._is_signed_in(journal, agent)
         asked = journal.question
-        place = asked.thread.channel, asked.thread.ts
-        await self._notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
+        await self._notices.post_ephemeral(asked.thread, asked.answered_by or asked.user, words)
         await journal.end(Outcome.REFUSED)
         return False
 
@@ -298,7 +299,7 @@ class TurnRun:
         """However what is done meanwhile ends, the reader and the store learn it."""
         writer, store = self._writer, self._parts.store
         try:
-            async with asyncio.timeout(self._parts.settings.turns.turn_deadline):
+            async with self._place(), asyncio.timeout(self._parts.settings.turns.turn_deadline):
                 yield
         except asyncio.CancelledError:
             if self._is_lost:
@@ -315,9 +316,18 @@ class TurnRun:
             log.exception("turn broke", extra=self._fields)
             await self._break_off(Outcome.FAILED, "the turn broke; see the log", BROKE)
 
+    def _place(self) -> AbstractAsyncContextManager[None]:
+        """Among the turns of its workspace. What another process has begun goes on at once."""
+        if self._turn.stage is not Stage.ACCEPTED:
+            return nullcontext()
+        question = self._turn.question
+        mark = partial(self._parts.notices.reaction, question)
+        return self._parts.shares.place(question.thread.team, self._handle, mark)
+
     async def is_stopped_before(self) -> bool:
         """Somebody stopped it before the agent was asked: then it ends."""
-        if self._turn.stage is not Stage.ACCEPTED or self._turn.stopped_by is None:
+        stopped_by = self._turn.stopped_by or self._handle.stopped_by
+        if self._turn.stage is not Stage.ACCEPTED or stopped_by is None:
             return False
         await self._break_off(Outcome.STOPPED, "stopped", NOT_BEGUN)
         return True

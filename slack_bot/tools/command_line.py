@@ -266,6 +266,14 @@ def _channel(text: str) -> str:
     )
 
 
+def _team(text: str) -> str:
+    if re.fullmatch(r"T[A-Z0-9]+", text):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no id of a workspace; give it (T...) as slack-bot doctor names it"
+    )
+
+
 def _add_config(add: AddVerb) -> None:
     both = "check the file with the settings of channels, and show which count in a channel"
     about = "check the file with the settings of channels, and that of the card's keys, without Slack"
@@ -279,6 +287,8 @@ def _add_config(add: AddVerb) -> None:
     show.add_argument(
         "channel", metavar="CHANNEL", type=_channel, help="its id (C...), or dm: direct messages"
     )
+    about_team = "in this workspace, where the bot is in several"
+    show.add_argument("--team", metavar="T...", type=_team, help=about_team)
     about_user = "also say whether this person may ask there, and which agents"
     show.add_argument("--user", metavar="U...", type=_person, help=about_user)
     show.add_argument("--file", metavar="FILE", help="TOML in place of the one of SLACK_BOT_CONFIG")

@@ -20,10 +20,13 @@ from ..features.settings_view.view import value_text
 from ..inbound.access import Access, Operators
 from ..inbound.authorizer import call_or_raise
 from ..inbound.read import Asker
+from ..inbound.token_results import sign_in
 from ..settings.agents import AgentTable
 from ..settings.channels import ALL, DIRECT, ChannelPolicies, ChannelTables
 from ..settings.config_file import problems_of, read_agents, read_api, read_config, read_schedules
 from ..settings.load import Settings, load
+from ..settings.models import SlackSettings
+from ..settings.teams import tokens_in
 from ..slack.api import new_web_client
 from ..testing.overrides import with_overrides
 from ..text.home_words import SETTINGS_DEFAULT
@@ -31,8 +34,6 @@ from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey, is_direct
 from .files import check_readable
 from .tables import plain_table
-
-_TABLE = {ALL: "channel"}  # what is not called channels.NAME in the file
 
 
 def main(args: argparse.Namespace) -> int:
@@ -43,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     if args.file is not None:
         check_readable(args.file)
         settings = with_overrides(settings, {"config": args.file})
-    return asyncio.run(_show(settings, args.channel, args.user, as_json=args.json))
+    return asyncio.run(_show(settings, (args.channel, args.team or ""), args.user, as_json=args.json))
 
 
 def _check(file: str) -> int:
@@ -52,7 +53,7 @@ def _check(file: str) -> int:
     if problems := problems_of(of_file):
         raise SettingsError("\n".join(problems))
     channels = read_config(file)
-    tables = [f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in channels.items() if own]
+    tables = [f"[{_path_of(name)}]" for name, own in channels.items() if own]
     agents, schedules = read_agents(of_file), read_schedules(of_file)
     table = read_api(of_file)
     if agents.are_listed:
@@ -74,38 +75,48 @@ def _check(file: str) -> int:
     return 0
 
 
+def _path_of(name: str) -> str:
+    """What a table is called in the file."""
+    kind = "teams" if name.startswith("T") else "channels"
+    return "channel" if name == ALL else f"{kind}.{name}"
+
+
 def _without_effect(channels: ChannelTables, policies: ChannelPolicies) -> Iterator[str]:
     """A line for each table with settings that count only where each message is a question."""
     for name, own in channels.items():
         set_there = [each for each in ("match", "ask") if own.get(each)]
-        responds = policies.values("respond") if name == ALL else {policies.of(name).respond}
+        responds = {policies.of(name).respond}
+        if name == ALL or name in policies.teams:
+            responds = policies.values("respond")
         if set_there and "channel" not in responds:
-            place = _TABLE.get(name, f"channels.{name}")
             yield (
-                f"{place}: without effect: {', '.join(set_there)}; this counts where respond is channel, and"
-                f" it is {', '.join(sorted(responds))}"
+                f"{_path_of(name)}: without effect: {', '.join(set_there)}; this counts where respond is"
+                f" channel, and it is {', '.join(sorted(responds))}"
             )
 
 
-async def _show(settings: Settings, channel: str, user: str | None, *, as_json: bool) -> int:
+async def _show(settings: Settings, place: tuple[str, str], user: str | None, *, as_json: bool) -> int:
+    """`place`: the channel and its workspace, "" if that is not said."""
+    channel, team = place
     policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
     agents = read_agents(settings)
-    rights = None if user is None else await _rights(settings, policies, agents, channel, user)
-    effective = policies.effective(channel)
+    rights = None if user is None else await _rights(settings, policies, agents, place, user)
+    effective = policies.effective(channel, team)
     if as_json:
         values = {each.name: {"value": each.value, "source": each.source} for each in effective}
-        found = {"channel": channel, "settings": values, "agent": _default_agent(policies, agents, channel)}
+        found = {"channel": channel, "settings": values, "agent": _default_agent(policies, agents, place)}
         sys.stdout.write(json.dumps(found | ({} if rights is None else {"user": rights})) + "\n")
         return 0
     rows = [(each.name, value_text(each.value), each.source or SETTINGS_DEFAULT) for each in effective]
     lines = [*plain_table(("setting", "value", "from"), rows), ""]
-    lines.append(f"asked if no agent is named: {_default_agent(policies, agents, channel)}")
+    lines.append(f"asked if no agent is named: {_default_agent(policies, agents, place)}")
     sys.stdout.write("\n".join([*lines, *([] if rights is None else _said(rights))]) + "\n")
     return 0
 
 
-def _default_agent(policies: ChannelPolicies, agents: AgentTable, channel: str) -> str:
-    return policies.of("D" if channel == DIRECT else channel).agent or agents.default
+def _default_agent(policies: ChannelPolicies, agents: AgentTable, place: tuple[str, str]) -> str:
+    channel, team = place
+    return policies.of("D" if channel == DIRECT else channel, team).agent or agents.default
 
 
 def _said(rights: Mapping[str, Any]) -> Iterator[str]:
@@ -119,34 +130,55 @@ def _said(rights: Mapping[str, Any]) -> Iterator[str]:
 
 
 async def _rights(
-    settings: Settings, policies: ChannelPolicies, agents: AgentTable, channel: str, user: str
+    settings: Settings, policies: ChannelPolicies, agents: AgentTable, where: tuple[str, str], user: str
 ) -> dict[str, Any]:
-    """What `user` may do in `channel`, by the same rules as the bot."""
-    if settings.slack.bot_token is None:
+    """What `user` may do `where` (a channel and its workspace), by the same rules as the bot."""
+    channel, team = where
+    if settings.slack.bot_token is None and settings.slack.bot_tokens is None:
         raise SettingsError("--user asks Slack who this person is: set SLACK_BOT_TOKEN, or leave --user out")
     async with aiohttp.ClientSession() as session:
         client = new_web_client(settings.slack, session)
+        if settings.slack.bot_tokens is not None:
+            client = await _client_in(settings.slack, session, team)
         me = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
         people = _SlackPeople(client)
         ours = Organisation(str(me.get("team_id") or ""), str(me.get("enterprise_id") or ""))
         place = "D0" if channel == DIRECT else channel
         question = Question(ThreadKey(ours.team, place, "0.0"), "0.0", user, ours.team, "")
-        access = Access(policies, people, system_clock())
+        access = Access(policies, lambda _: people, system_clock())
         refusal = await access.refusal(question, Asker(user, frozenset({user}), frozenset()), ours)
-        allowed = policies.of(place).agents if not is_direct(place) else ()
+        allowed = policies.of(place, ours.team).agents if not is_direct(place) else ()
         listed = [
             name
             for name, entry in agents.entries.items()
             if (not allowed or name in allowed)
-            and (not entry.is_for_some or await Operators((*entry.people, *entry.groups), people).has(user))
+            and (
+                not entry.is_for_some
+                or await Operators((*entry.people, *entry.groups), lambda _: people).has(user, ours.team)
+            )
         ]
-        operators = Operators(settings.slack.operators, people)
+        operators = Operators(settings.slack.operators, lambda _: people)
         return {
             "id": user,
             "refused": "" if refusal is None else refusal.reason,
             "agents": listed,
-            "is_operator": await operators.has(user),
+            "is_operator": await operators.has(user, ours.team),
         }
+
+
+async def _client_in(settings: SlackSettings, session: aiohttp.ClientSession, team: str) -> AsyncWebClient:
+    """The one of several tokens that is of the workspace `team`. Raises SettingsError."""
+    tokens = enumerate(tokens_in(settings.bot_tokens), start=1)
+    results = await sign_in(
+        [(number, new_web_client(settings, session, each)) for number, each in tokens], ""
+    )
+    clients = {each.team: each.client for each in results if each.identity is not None}
+    if not team and len(clients) == 1:
+        return next(iter(clients.values()))
+    if team not in clients:
+        known = ", ".join(sorted(clients)) or "none"
+        raise SettingsError(f"--user needs --team, a workspace of which there is a token that works: {known}")
+    return clients[team]
 
 
 class _SlackPeople:

@@ -25,6 +25,7 @@ class OutboundMessage:
     one series go into one thread. `quoted`: what the question is about, which goes to the agent as quoted
     data, said by `quoted_by`. `is_broadcast`: a text in a thread is shown in the channel, too. `program`: as
     of `Question`. `tells_failure`: a failure is told elsewhere, so that nothing is posted here for it alone.
+    `team`: the workspace; "": there is one only.
     """
 
     text: str
@@ -43,6 +44,7 @@ class OutboundMessage:
     is_broadcast: bool = False
     program: str = ""
     tells_failure: bool = False
+    team: str = ""
 
     @property
     def may_be_silent(self) -> bool:

@@ -41,6 +41,11 @@ def told(bot: BotHarness) -> list[tuple[str, str]]:
 # -- who may ask
 
 
+def together(team: str) -> str:
+    """There is one workspace only."""
+    return ""
+
+
 @pytest.mark.parametrize(
     ("user", "policy", "refused"),
     [
@@ -219,32 +224,32 @@ async def test_an_outsider_does_not_stop_the_agent(user: str, *, stopped: bool) 
 @on_virtual_time
 async def test_questions_of_an_hour_are_counted_by_person_channel_and_in_all() -> None:
     settings = TurnSettings(hourly_person=2, hourly_channel=3, hourly_total=4)
-    hourly = HourlyQuestions(settings, LocalHour(MemoryStore(), new_clock()))
-    assert [await hourly.refusal("U1", "C1", key) for key in ("a", "b", "a", "b")] == [None] * 4
-    refused = await hourly.refusal("U1", "C1", "c")
+    hourly = HourlyQuestions(settings, LocalHour(MemoryStore(), new_clock(), together), together)
+    assert [await hourly.refusal("U1", "C1", "T1", key) for key in ("a", "b", "a", "b")] == [None] * 4
+    refused = await hourly.refusal("U1", "C1", "T1", "c")
     assert refused is not None
     assert refused.words.startswith("You have asked 2 questions")
     assert refused.words.endswith("Please ask again in 60 minutes.")
-    assert await hourly.refusal("U2", "C1", "d") is None
-    refused = await hourly.refusal("U3", "C1", "e")
+    assert await hourly.refusal("U2", "C1", "T1", "d") is None
+    refused = await hourly.refusal("U3", "C1", "T1", "e")
     assert refused is not None
     assert refused.words.startswith("This channel has asked 3 questions")
-    assert await hourly.refusal("U3", "C2", "e") is None
-    refused = await hourly.refusal("U4", "C3", "f")
+    assert await hourly.refusal("U3", "C2", "T1", "e") is None
+    refused = await hourly.refusal("U4", "C3", "T1", "f")
     assert refused is not None
     assert refused.words.startswith("I was asked 4 questions")
     await asyncio.sleep(HOUR - 30)
-    refused = await hourly.refusal("U1", "C1", "c")
+    refused = await hourly.refusal("U1", "C1", "T1", "c")
     assert refused is not None
     assert refused.words.endswith("again in a minute.")
     await asyncio.sleep(31)
-    assert await hourly.refusal("U1", "C1", "c") is None
+    assert await hourly.refusal("U1", "C1", "T1", "c") is None
 
 
 @on_virtual_time
 async def test_without_a_limit_nothing_is_counted() -> None:
-    hourly = HourlyQuestions(TurnSettings(), LocalHour(MemoryStore(), new_clock()))
-    assert not [key for key in range(1000) if await hourly.refusal("U1", "C1", str(key))]
+    hourly = HourlyQuestions(TurnSettings(), LocalHour(MemoryStore(), new_clock(), together), together)
+    assert not [key for key in range(1000) if await hourly.refusal("U1", "C1", "T1", str(key))]
 
 
 @on_virtual_time

@@ -81,7 +81,7 @@ class Town:
 async def fill(bot: BotHarness) -> None:
     """Look back, and answer what is found."""
     assert bot.app.backfill is not None
-    await bot.app.backfill.run(bot.app.authorize)
+    await bot.app.backfill.run()
     await bot.idle()
 
 

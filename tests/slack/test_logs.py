@@ -18,7 +18,7 @@ from slack_bot.testing.slack.workspace import BOT_TOKEN
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.record import Outcome
+from slack_bot.turn.record import Outcome, ThreadKey
 from tests.slack.scene import TURN, Scene, run
 from tests.syntax_trees import syntax_tree
 
@@ -100,7 +100,7 @@ async def test_the_mark_of_a_queued_question_and_a_hint_are_logged_by_their_thre
     async with run_bot(answer("Yes."), faults=faults) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
-        await bot.app.threads.notices.reply((CHANNEL, root, "U2"), "psst")
+        await bot.app.threads.notices.reply(ThreadKey("T1", CHANNEL, root), "U2", "psst")
         await bot.idle()
     records = [record for record in caplog.records if record.name == "slack_bot.slack.api"]
     assert [vars(record)["thread_ts"] for record in records] == [root, root]

@@ -10,12 +10,10 @@ import pytest
 
 from slack_bot.errors import AskerRefused, AskerUnavailable, SlackError
 from slack_bot.settings.identity import IdentitySettings
-from slack_bot.settings.models import SlackSettings
-from slack_bot.slack.people import People
 from slack_bot.slack.proven_people import ProvenPeople
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.people import AskingPerson, ProvenPerson
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, workspaces_of
 
 OWN = {"bot_user_id": "U0BOT", "enterprise_id": "E1"}
 BOT = AskingPerson("T1", "U0BOT")
@@ -31,8 +29,7 @@ def directory(scene: Scene, *trusted: str, own: Mapping[str, Any] | None = None)
     state.manifest = dataclasses.replace(
         state.manifest, scopes=state.manifest.scopes | {"users:read", "users:read.email"}
     )
-    people = People(scene.api, SlackSettings(), scene.clock)
-    return ProvenPeople(people, identity, IdentitySettings(trusted_teams=trusted))
+    return ProvenPeople(workspaces_of(scene, identity), IdentitySettings(trusted_teams=trusted))
 
 
 @on_virtual_time
@@ -87,7 +84,7 @@ async def test_slack_has_some_seconds_to_say_it(fault: str) -> None:
 async def test_that_a_quick_look_was_in_vain_does_not_count() -> None:
     scene = Scene({"users.info": ["timeout", None]})
     people = directory(scene, own=OWN)
-    assert await people.people.user("U1") is None
+    assert await people.workspaces.people("T1").user("U1") is None
     assert (await people.proven(AskingPerson("T1", "U1"))).person.user == "U1"
 
 

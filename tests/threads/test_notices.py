@@ -8,6 +8,7 @@ from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import Change
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.record import ThreadKey
 
 from .test_turn_run import BrokenStore
 
@@ -49,7 +50,7 @@ async def test_an_ephemeral_message_reaches_one_person() -> None:
     async with run_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        await bot.app.threads.notices.reply((CHANNEL, root, "U2"), "psst")
+        await bot.app.threads.notices.reply(ThreadKey("T1", CHANNEL, root), "U2", "psst")
         assert bot.ephemeral(root) == [("U2", "psst")]
 
 

@@ -39,12 +39,12 @@ class ActingAgents(AgentActs):
 
     def of_turn(self, question: Question, agent: str) -> TurnActs:
         """See `AgentActs`."""
-        policy = self._policies.of(question.thread.channel)
+        policy = self._policies.of(question.thread.channel, question.thread.team)
         return _ActsOfTurn(self, question, agent, AllowedActs(policy.acts, policy.post_places))
 
     async def refused(self, question: Question, agent: str) -> Sequence[Mapping[str, str]]:
         """See `AgentActs`."""
-        if not self._policies.of(question.thread.channel).acts:
+        if not self._policies.of(question.thread.channel, question.thread.team).acts:
             return ()
         told: list[Mapping[str, str]] = []
         try:
@@ -130,9 +130,8 @@ class ActingAgents(AgentActs):
             if not any(each.get("ts") == act.on for each in found):
                 return MESSAGE_ELSEWHERE
         args = {"channel": act.thread.channel, "timestamp": act.on, "name": act.name}
-        result = await self._common.api.for_turn(act.turn, act.thread.ts, Priority.BACKGROUND).call(
-            "reactions.add", args
-        )
+        api = self._common.workspaces.of(act.thread.team).api
+        result = await api.for_turn(act.turn, act.thread.ts, Priority.BACKGROUND).call("reactions.add", args)
         if isinstance(result, CallOk) or result.error == _THERE:
             return ""
         return SLACK_REFUSES_ACT.format(result.error) if result.is_final else Later.LATER

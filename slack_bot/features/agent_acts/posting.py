@@ -60,7 +60,8 @@ class ChannelPosts:
     """Carries out the posts of agents."""
 
     def __init__(self, common: CommonParts) -> None:
-        self._api, self._notices, self._store = common.api, common.notices, common.store
+        self._workspaces, self._notices = common.workspaces, common.notices
+        self._store = common.store
         self._policies, self._agents = common.policies, common.agents
 
     async def make(self, act: KeptAct, note: Note, *, is_again: bool) -> str | Later:
@@ -73,7 +74,8 @@ class ChannelPosts:
             return POST_WITHOUT_CAUSE
         if not turn.question.shown_in:  # its thread begins with the answer
             return POST_WITHOUT_CAUSE if turn.stage in (Stage.ENDED, Stage.WATCHED) else Later.LATER
-        url = text_in(await self._api.identity(), "url") or _FALLBACK_URL
+        own = await self._workspaces.of(act.thread.team).api.identity()
+        url = text_in(own, "url") or _FALLBACK_URL
         if not act.posted:
             result = await self._post(act, turn, url, is_again=is_again)
             if not isinstance(result, KeptAct):
@@ -117,7 +119,7 @@ class ChannelPosts:
         return _Refused(SLACK_REFUSES_ACT.format(result.error) if result.is_final else Later.LATER)
 
     async def _why_not(self, act: KeptAct, turn: TurnRecord) -> str | Later:
-        policy = self._policies.of(act.thread.channel)
+        policy = self._policies.of(act.thread.channel, act.thread.team)
         if act.channel not in policy.post_places:
             return POST_NOT_LISTED.format(f"<#{act.channel}>")
         if turn.question.asker_is_bot and turn.question.origin not in _BY_OPERATORS:
@@ -137,7 +139,8 @@ class ChannelPosts:
         return why_not_there(source.channel, target.channel, act.channel, may_reveal=may_reveal)
 
     async def _look(self, act: KeptAct, channel: str) -> _Seen | Later:
-        api = self._api.for_turn(act.turn, act.thread.ts, Priority.BACKGROUND)
+        installed = self._workspaces.of(act.thread.team).api
+        api = installed.for_turn(act.turn, act.thread.ts, Priority.BACKGROUND)
         result = await api.call("conversations.info", {"channel": channel})
         if isinstance(result, CallOk):
             return _Seen(object_of(result.data.get("channel")))

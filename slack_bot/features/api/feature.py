@@ -17,17 +17,14 @@ _log = logging.getLogger(__name__)
 
 def start(bot: BotParts) -> FeatureWork:
     """Receive requests, if there are keys or webhooks. Raises SettingsError."""
-    common, authorize = bot.common, bot.authorize
+    common = bot.common
     settings = common.settings
     if not (table := read_api(settings)):
         has_file = settings.slack.config is not None
         return FeatureWork(reload=partial(_warn_if_wanted, settings) if has_file else None)
 
-    async def team() -> str:
-        return (await authorize()).team_id or ""
-
     outbox = Outbox(common.store, bot.hourly, common.clock, common.secrets)
-    receiver = ApiReceiver(settings.api, table, outbox, team)
+    receiver = ApiReceiver(settings.api, table, outbox, bot.identities)
 
     def reload() -> None:
         receiver.use(read_api(settings, again=True))

@@ -71,6 +71,7 @@ def message_of(name: str, hook: HookEntry, fields: Any) -> OutboundMessage:
         is_question=bool(hook.ask),
         origin=QuestionOrigin.REQUEST,
         agent=hook.agent or "",
+        team=hook.team or "",
         is_addressed=not hook.skip_if_silent,
         quoted=_quoted(fields) if hook.ask else "",
         quoted_by=name if hook.ask else "",

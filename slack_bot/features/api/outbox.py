@@ -55,7 +55,7 @@ class Outbox:
 
     async def _check_limits(self, message: OutboundMessage, key: str) -> None:
         """Raises RequestRefused where the limits of the channel, of all or of the day are reached."""
-        refusal = await self._hourly.refusal_of_program(message.program, message.channel, key)
+        refusal = await self._hourly.refusal_of_program(message.program, message.channel, message.team, key)
         if refusal is not None:
             raise RequestRefused(Problem.TOO_MANY, refusal.sentence, refusal.wait)
 

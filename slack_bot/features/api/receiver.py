@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 from aiohttp import web
 
 from ...errors import BotError, StoreError
+from ...inbound.authorizer import Identities
 from ...inbound.http_server import Handler, keep_open, read_body
 from ...settings.api import ApiSettings
 from ...settings.api_access import ApiTable, HookEntry, KeyEntry
@@ -25,7 +27,7 @@ from .answers import Problem, RequestRefused, Taken, answered, refused
 from .hooks import delivery_of, is_authentic, is_wanted
 from .hooks import message_of as message_of_hook
 from .keys import bearer_in, name_of_key
-from .messages import message_in, read_request
+from .messages import WantedMessage, message_in, read_request
 from .openapi import description
 from .outbox import Outbox
 
@@ -41,17 +43,17 @@ _AGAIN = 5.0  # seconds to wait where the store is away
 _STATUSES = {each.status: each for each in Problem}
 
 Handle: TypeAlias = Callable[[web.BaseRequest], Awaitable[Taken]]
-Team: TypeAlias = Callable[[], Awaitable[str]]
-"""The id of the bot's workspace. Raises SlackError."""
 
 
 class ApiReceiver(PortReceiver):
     """Serves the API, in HTTP mode on Slack's port, otherwise on one of its own."""
 
-    def __init__(self, settings: ApiSettings, access: ApiTable, outbox: Outbox, team: Team) -> None:
+    def __init__(
+        self, settings: ApiSettings, access: ApiTable, outbox: Outbox, identities: Identities
+    ) -> None:
         super().__init__(_ADDRESS, settings.host, settings.port)
         self._settings, self._access = settings, access
-        self._outbox, self._team = outbox, team
+        self._outbox, self._identities = outbox, identities
 
     def use(self, access: ApiTable) -> None:
         """These are the keys and webhooks from now on."""
@@ -106,14 +108,31 @@ class ApiReceiver(PortReceiver):
             raise RequestRefused(Problem.BAD_REQUEST, words)
         body, _ = await self._body(request)
         wanted = read_request(body)
-        if wanted.team is not None and wanted.team != await self._team():
-            words = f"The bot is not in the workspace {wanted.team}: leave team out."
-            raise RequestRefused(Problem.FORBIDDEN, words)
-        message = message_in(wanted, name, key)
+        message = replace(message_in(wanted, name, key), team=await self._team_of(wanted, name, key))
         same = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
         message_id = _id_of(name, once[0])
         record = await self._outbox.put(("key", name), message_id, message, key.rate, fingerprint=same)
         return Taken(202, self._outbox.shown(record))
+
+    async def _team_of(self, wanted: WantedMessage, name: str, key: KeyEntry) -> str:
+        """The workspace in which it is said; "": there is one only. Raises RequestRefused and SlackError."""
+        teams = {each.team_id or "" for each in await self._identities.all()}
+        if wanted.team is not None and wanted.team not in teams:
+            words = f"The bot is not in the workspace {wanted.team}"
+            end = ": leave team out." if not self._identities.are_several else "."
+            raise RequestRefused(Problem.FORBIDDEN, f"{words}{end}")
+        if not self._identities.are_several:
+            return ""
+        if wanted.team is None:
+            words = "The bot is in several workspaces: name the one of the channel or person as team."
+            raise RequestRefused(Problem.BAD_REQUEST, words)
+        if key.teams and wanted.team not in key.teams:
+            words = f"This key may not write in the workspace {wanted.team} (teams of [keys.{name}])."
+            raise RequestRefused(Problem.FORBIDDEN, words)
+        if wanted.context_id is not None:
+            words = "The bot is in several workspaces, and no conversation is of two: leave context_id out."
+            raise RequestRefused(Problem.BAD_REQUEST, words)
+        return wanted.team
 
     async def _look(self, request: web.BaseRequest) -> Taken:
         name, _ = self._key_of(request)

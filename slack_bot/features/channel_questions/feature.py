@@ -30,14 +30,18 @@ class OpenChannels(ChannelQuestions):
     """Decides by the settings of the channel."""
 
     def __init__(self, common: CommonParts) -> None:
-        self._policies, self._api = common.policies, common.api
+        self._policies, self._workspaces = common.policies, common.workspaces
         self._store, self._wall = common.store, common.clock.wall
         entries = common.agents.settings.entries.items()
         self._agents = {entry.group: name for name, entry in entries if entry.group is not None}
 
     def mention_of_agent(self, message: Question, text: str) -> tuple[Question, str] | None:
         channel = message.thread.channel
-        if not self._agents or is_direct(channel) or not self._policies.of(channel).reads_channel:
+        if (
+            not self._agents
+            or is_direct(channel)
+            or not self._policies.of(channel, message.thread.team).reads_channel
+        ):
             return None
         named = (self._agents[group] for group in _GROUP.findall(text) if group in self._agents)
         if (agent := next(named, None)) is None:
@@ -48,7 +52,7 @@ class OpenChannels(ChannelQuestions):
     async def judge(
         self, message: Question, event: Mapping[str, Any], *, names_others: bool, is_old: bool
     ) -> ChannelVerdict:
-        policy = self._policies.of(message.thread.channel)
+        policy = self._policies.of(message.thread.channel, message.thread.team)
         if not policy.reads_channel or is_old:
             return ChannelVerdict(reason=_NOT_NEW if policy.reads_channel else _OFF)
         if message.asker_is_bot:
@@ -64,7 +68,7 @@ class OpenChannels(ChannelQuestions):
 
     async def _judge_bot(self, message: Question, event: Mapping[str, Any]) -> ChannelVerdict:
         """What a bot wrote is quoted: the question is the channel's own."""
-        policy = self._policies.of(message.thread.channel)
+        policy = self._policies.of(message.thread.channel, message.thread.team)
         if not policy.ask:
             return ChannelVerdict(reason=_NO_ASK)
         alert = await self._quote(message, event)
@@ -84,7 +88,7 @@ class OpenChannels(ChannelQuestions):
 
     async def _quote(self, message: Question, event: Mapping[str, Any]) -> ThreadMessage | None:
         try:
-            own = await self._api.identity()
+            own = await self._workspaces.of(message.thread.team).api.identity()
         except BotError:  # its own log line says why
             own = {}
         ours = Organisation(message.thread.team, text_in(own, "enterprise_id"))

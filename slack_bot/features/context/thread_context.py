@@ -75,12 +75,13 @@ class ThreadContext(QuestionContext):
     def __init__(self, common: CommonParts) -> None:
         settings = common.settings
         self._thread_agents = common.thread_agents
-        self._api, self._people = common.api, common.people
+        self._workspaces = common.workspaces
         self._store, self._clock = common.store, common.clock
         self._settings, self._policies = settings.context, common.policies
-        self._reader = ThreadReader(common.api, settings.context, settings.governor.reads_per_minute)
-        # seconds since 1970: since then what is said is kept
-        self._kept_since = common.clock.wall() if self._reader.is_limited else None
+        self._reader = ThreadReader(common.workspaces, settings.context, settings.governor.reads_per_minute)
+        # seconds since 1970: since then what is said is kept, in all workspaces, and in single ones
+        self._kept_since_start = common.clock.wall() if self._reader.is_always_limited else None
+        self._kept_since: dict[str, float] = {}
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
         self._viewed: dict[tuple[str, str], tuple[str, ...]] = {}
         most = settings.context
@@ -97,8 +98,10 @@ class ThreadContext(QuestionContext):
     def forget(self) -> None:
         """Forget which messages came as events, because some may have been missed."""
         self._seen.clear()
-        if self._kept_since is not None:
-            self._kept_since = self._clock.wall()
+        now = self._clock.wall()
+        self._kept_since = dict.fromkeys(self._kept_since, now)
+        if self._kept_since_start is not None:
+            self._kept_since_start = now
 
     async def overhear(self, question: Question, event: Mapping[str, Any], *, is_asked: bool) -> None:
         """Remember a message of a person or another bot. Errors of the store are logged.
@@ -115,7 +118,7 @@ class ThreadContext(QuestionContext):
                 self._seen[thread][question.ts] = None
                 if len(self._seen[thread]) > _MOST_MESSAGES:
                     del self._seen[thread]
-        if self._reader.is_limited and self._settings.overheard:
+        if self._reader.is_limited(thread.team) and self._settings.overheard:
             try:
                 await self._keep(thread, event)
             except BotError as error:
@@ -127,7 +130,7 @@ class ThreadContext(QuestionContext):
         `change`: Slack's event. Errors of the store are logged.
         """
         message = change.get("previous_message" if is_gone else "message")
-        if self._reader.is_limited and self._settings.overheard and isinstance(message, Mapping):
+        if self._reader.is_limited(thread.team) and self._settings.overheard and isinstance(message, Mapping):
             try:
                 await self._keep(thread, message, is_change=True, is_gone=is_gone)
             except BotError as error:
@@ -137,8 +140,8 @@ class ThreadContext(QuestionContext):
         self, thread: ThreadKey, event: Mapping[str, Any], *, is_change: bool = False, is_gone: bool = False
     ) -> None:
         now = self._clock.wall()
-        self._kept_since = self._kept_since or now
-        own = await self._api.identity()
+        self._kept_since.setdefault(thread.team, self._kept_since_start or now)
+        own = await self._workspaces.of(thread.team).api.identity()
         message = thread_message(event, own, _ours(own, thread))
         if message is None:
             return
@@ -152,9 +155,9 @@ class ThreadContext(QuestionContext):
 
         Never raises for errors of Slack or the store.
         """
-        policy = _at_most(self._policies.of(question.thread.channel), most)
+        policy = _at_most(self._policies.of(question.thread.channel, question.thread.team), most)
         try:
-            own = await self._api.identity()
+            own = await self._workspaces.of(question.thread.team).api.identity()
         except BotError:  # its own log line says why
             own = {}
         began = self._clock.monotonic()
@@ -222,7 +225,7 @@ class ThreadContext(QuestionContext):
             return _News(read_to=question.thread.ts)
         if not self._may_have_news(question, heard):
             return _News()
-        if self._reader.is_limited:
+        if self._reader.is_limited(question.thread.team):
             news = await self._overheard(question, heard)
         else:
             news = await self._read(question, heard, own, ours, heard[0] if heard else "0")
@@ -261,7 +264,8 @@ class ThreadContext(QuestionContext):
         except StoreError as error:
             _log.warning("what was said in a thread was not read: %s", error)
             return _News(is_away=True)
-        since = self._clock.wall() if self._kept_since is None else self._kept_since
+        since = self._kept_since.get(question.thread.team, self._kept_since_start)
+        since = self._clock.wall() if since is None else since
         is_short = len(kept_messages) >= self._settings.overheard or float(heard[0]) < since
         messages = [message for message in kept_messages if message.text or message.files]
         return _News(unheard(messages, heard, _own_ts(question)), _until(question), is_short=is_short)
@@ -280,7 +284,7 @@ class ThreadContext(QuestionContext):
         """Whether the asker is of another organisation, or Slack does not say."""
         if ours.has(question.user_team):
             return False
-        profile = await self._people.user(question.user)
+        profile = await self._workspaces.people(question.thread.team).user(question.user)
         return profile is None or kind_of(profile, ours) is PersonKind.EXTERNAL
 
     async def _profiles(
@@ -290,10 +294,11 @@ class ThreadContext(QuestionContext):
         if policy.identity not in ("name", "email"):
             return {}
         channel = question.thread.channel
+        reader = self._workspaces.people(question.thread.team)
         people = [question.user, *(each.author for each in messages if each.kind is not PersonKind.BOT)]
-        tasks = {user: asyncio.create_task(self._people.user(user)) for user in dict.fromkeys(people) if user}
+        tasks = {user: asyncio.create_task(reader.user(user)) for user in dict.fromkeys(people) if user}
         if not is_direct(channel):
-            tasks[channel] = asyncio.create_task(self._people.channel(channel))
+            tasks[channel] = asyncio.create_task(reader.channel(channel))
         if tasks:
             await asyncio.wait(tasks.values(), timeout=max(0.0, seconds))
         profiles: dict[str, Mapping[str, Any]] = {}

@@ -11,9 +11,10 @@ from typing import Any
 
 from ...errors import ADD_SCOPE
 from ...settings.context import ContextSettings
-from ...slack.api import MISSING_SCOPE, SlackApi
+from ...slack.api import MISSING_SCOPE
 from ...slack.faults import CallFailed, Fault
 from ...slack.methods import Priority
+from ...slack.workspaces import Workspaces
 from ...turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
@@ -35,35 +36,38 @@ class ThreadRead:
 
 
 class ThreadReader:
-    """Reads threads.
+    """Reads threads."""
 
-    `is_limited`: Slack lets the app read so rarely, and so little (facts: Slack 7), that no thread should be
-    read any more.
-    """
-
-    def __init__(self, api: SlackApi, settings: ContextSettings, reads_per_minute: float) -> None:
-        self._api, self._settings = api.for_turn("", priority=Priority.BACKGROUND), settings
-        self.is_limited = reads_per_minute <= 1
+    def __init__(self, workspaces: Workspaces, settings: ContextSettings, reads_per_minute: float) -> None:
+        self._workspaces, self._settings = workspaces, settings
+        self.is_always_limited = reads_per_minute <= 1
+        self._limited: set[str] = set()  # workspaces
         self._problems: set[str] = set()
+
+    def is_limited(self, team: str) -> bool:
+        """Slack lets the app read so rarely, and so little (facts: Slack 7), that no thread of this workspace
+        should be read any more.
+        """
+        return self.is_always_limited or team in self._limited
 
     async def read(self, thread: ThreadKey, oldest: str, latest: str) -> ThreadRead:
         """Read the messages between two `ts`, and always the root. Errors of Slack are logged."""
         thread_read = ThreadRead()
         try:
             async with asyncio.timeout(self._settings.read_timeout):
-                await self._read(thread_read, {"channel": thread.channel, "ts": thread.ts}, oldest, latest)
+                await self._read(thread_read, thread, oldest, latest)
         except TimeoutError:
             self._warn_once("a thread was not read in time: the agent is asked without what was said there")
         return thread_read
 
-    async def _read(
-        self, thread_read: ThreadRead, target: Mapping[str, Any], oldest: str, latest: str
-    ) -> None:
-        args = {**target, "oldest": oldest, "latest": latest, "limit": _PAGE}
+    async def _read(self, thread_read: ThreadRead, thread: ThreadKey, oldest: str, latest: str) -> None:
+        api = self._workspaces.of(thread.team).api.for_turn("", priority=Priority.BACKGROUND)
+        args: dict[str, Any] = {"channel": thread.channel, "ts": thread.ts}
+        args |= {"oldest": oldest, "latest": latest, "limit": _PAGE}
         for _ in range(self._settings.pages):
-            result = await self._api.call("conversations.replies", args, patience=0.0)
+            result = await api.call("conversations.replies", args, patience=0.0)
             if isinstance(result, CallFailed):
-                self._note(result)
+                self._note(result, thread.team)
                 return
             messages, cursor = result.page
             thread_read.messages += messages
@@ -73,7 +77,7 @@ class ThreadReader:
             args = {**args, "cursor": cursor}
         thread_read.is_failed, thread_read.is_cut = False, True
 
-    def _note(self, failure: CallFailed) -> None:
+    def _note(self, failure: CallFailed, team: str) -> None:
         settings = self._settings
         if failure.error == MISSING_SCOPE:
             self._warn_once(
@@ -81,7 +85,7 @@ class ThreadReader:
                 f" so agents are asked without what was said there: {ADD_SCOPE}"
             )
         elif failure.fault is Fault.LATER and (failure.retry_after or 0.0) >= settings.limited_after:
-            self.is_limited = True
+            self._limited.add(team)
             consequence = (
                 "remembered as it is said" if settings.overheard else "not told (CONTEXT__OVERHEARD is 0)"
             )
@@ -99,4 +103,4 @@ class ThreadReader:
         """Log a problem once."""
         if problem not in self._problems:
             self._problems.add(problem)
-            _log.warning("%s", problem, extra=self._api.log_fields)
+            _log.warning("%s", problem)

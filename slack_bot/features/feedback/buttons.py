@@ -51,7 +51,7 @@ class FeedbackButtons:
         words = await self._collector.press(press.turn, press.user, value)
         if value != NEGATIVE:
             return PressReply(words)
-        ask_why = partial(self._collector.ask_why, press.turn, press.user, press.trigger)
+        ask_why = partial(self._collector.ask_why, press.workspace, press.turn, press.user, press.trigger)
         return PressReply(words, afterwards=Afterwards(ask_why, failure="nobody was asked why: %s"))
 
     async def explain(self, press: Press) -> PressReply:
@@ -65,7 +65,9 @@ class FeedbackButtons:
             return PressReply()
         question = await self._collector.question(turn)
         if why.again and question is not None and question.is_of(user):
-            refusal = await self._hourly.refusal(user, question.thread.channel, f"{turn} another")
+            refusal = await self._hourly.refusal(
+                user, question.thread.channel, question.thread.team, f"{turn} another"
+            )
         if refusal is not None:
             why = Why(why.reasons, why.words)
         words = await self._collector.explain(turn, user, why)
@@ -93,7 +95,7 @@ def start(bot: BotParts) -> FeatureWork:
     settings, clock = common.settings, common.clock
     turn_age = settings.store.turn_days * _DAY
     collector = FeedbackCollector(
-        common.store, common.api, settings.feedback, clock, bot.threads.intake.accept, turn_age
+        common.store, common.workspaces, settings.feedback, clock, bot.threads.intake.accept, turn_age
     )
     sender = FeedbackSender(common.store, settings.feedback, clock, common.observer, bot.http)
     return FeatureWork(tuple(FeedbackButtons(collector, bot.hourly).buttons()), run=sender.run)

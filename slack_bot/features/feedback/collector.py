@@ -6,9 +6,9 @@ from typing import Protocol
 
 from ...clock import Clock
 from ...settings.feedback import FeedbackSettings
-from ...slack.api import SlackApi
 from ...slack.faults import CallOk
 from ...slack.methods import Priority
+from ...slack.workspaces import Workspaces
 from ...store.collection import CollectionStore
 from ...store.contracts import TurnStore
 from ...text.words import (
@@ -58,7 +58,7 @@ class FeedbackCollector:
     def __init__(
         self,
         store: FeedbackStores,
-        api: SlackApi,
+        workspaces: Workspaces,
         settings: FeedbackSettings,
         clock: Clock,
         accept: Callable[[Question], Awaitable[bool]],
@@ -66,7 +66,7 @@ class FeedbackCollector:
     ) -> None:
         self._turn_age = turn_age
         self._store, self._settings, self._clock, self._accept = store, settings, clock, accept
-        self._api = api.for_turn("", priority=Priority.BACKGROUND)
+        self._workspaces = workspaces
         self._targets = tuple(requests_of(settings))
 
     async def may_be_rated(self, turn: str) -> bool:
@@ -88,17 +88,18 @@ class FeedbackCollector:
         before, _ = await change_feedback(self._store, turn, user, press, feedback.at)
         return None if before is not None and before.value == value else FEEDBACK_THANKS
 
-    async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
-        """Open the modal that asks why an answer was not helpful.
+    async def ask_why(self, team: str, turn: str, user: str, trigger: str) -> bool:
+        """Open the modal that asks why an answer was not helpful. `team`: the workspace of the answer.
 
         Returns whether it opened. Raises StoreError.
         """
+        api = self._workspaces.of(team).api.for_turn("", priority=Priority.BACKGROUND)
         record = await self._store.turn(turn)
         is_asker = record is not None and record.question.user == user
         others = {value: label for value, (label, _) in ANOTHER.items()} if is_asker else {}
         view = feedback_view(turn, self._settings.reasons, others)
         opening = {"trigger_id": trigger, "view": view}
-        return isinstance(await self._api.call("views.open", opening, patience=_TRIGGER_LIFE), CallOk)
+        return isinstance(await api.call("views.open", opening, patience=_TRIGGER_LIFE), CallOk)
 
     async def explain(self, turn: str, user: str, why: Why) -> str:
         """Store what the modal says, and ask for another answer if it wants one.

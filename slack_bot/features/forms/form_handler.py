@@ -44,7 +44,7 @@ class FormAccess:
     """Decides who may answer a form, and until when: `form_days` after it was shown."""
 
     def __init__(self, common: CommonParts) -> None:
-        self._policies, self._groups = common.policies, common.people
+        self._policies, self._workspaces = common.policies, common.workspaces
         self._clock, self._days = common.clock, common.settings.store.form_days
 
     async def refusal(self, form: OpenForm, user: str) -> str | None:
@@ -55,21 +55,22 @@ class FormAccess:
         if self._clock.wall() - form.opened_at > self._days * _DAY:
             return FORM_EXPIRED
         is_asker = form.user in ("", user)
-        approvers = self._policies.of(form.thread.channel).approvers
+        approvers = self._policies.of(form.thread.channel, form.thread.team).approvers
         is_approval = form.form.kind is FormKind.APPROVAL
         if form.form.is_auth or not approvers or (is_asker and not is_approval):
             return None if is_asker else NOT_YOURS_TO_ANSWER
         if user in approvers:
             return None
         groups = [each for each in approvers if each.startswith("S")]
-        members = await asyncio.gather(*map(self._groups.members, groups))
+        people = self._workspaces.people(form.thread.team)
+        members = await asyncio.gather(*map(people.members, groups))
         if any(user in each for each in members if each is not None):
             return None
         return NOT_AN_APPROVER if is_approval else NOT_YOURS_TO_ANSWER
 
     def has_approvers(self, thread: ThreadKey) -> bool:
         """Whether the channel has approvers, so that an asker may not decide approvals."""
-        return bool(self._policies.of(thread.channel).approvers)
+        return bool(self._policies.of(thread.channel, thread.team).approvers)
 
     async def decides_for_asker(self, form: OpenForm, user: str) -> bool:
         """Whether `user` is an approver, and the form an open approval for another person."""

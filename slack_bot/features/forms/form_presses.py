@@ -97,7 +97,7 @@ class FormPresses:
 
     async def _open(self, form: OpenForm, press: FormPress) -> str | None:
         view = forms.form_view(form.form, form.handle, press.action)
-        is_open = await self._notices.open_view(form.turn, press.trigger_id, view)
+        is_open = await self._notices.open_view(form.thread.team, form.turn, press.trigger_id, view)
         return None if is_open else FORM_NOT_OPENED
 
     async def _send_link(self, form: OpenForm, press: FormPress) -> str | None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from ...agents.agents import Agents
 from ...errors import AgentError
 from ...settings.models import SlackSettings
-from ...slack.api import SlackApi
 from ...slack.blocks import Args
 from ...slack.faults import CallFailed, CallResult, Fault
 from ...slack.home import ShownAgent, ShownTurn, home_view, prompts
 from ...slack.look import may_show
 from ...slack.methods import Priority
+from ...slack.workspaces import Workspaces
 from ...store.contracts import Store
 from ...store.knowledge import open_forms_of
 from ...store.sign_ins import SIGNED_IN
@@ -43,13 +43,14 @@ class Home:
         self,
         agents: Agents,
         store: Store,
-        api: SlackApi,
+        workspaces: Workspaces,
         settings: SlackSettings,
         routing: AgentRouting,
         sections: Sequence[HomeSection] = (),
     ) -> None:
         self._sections = sections
-        self._agent, self._store, self._api, self._settings = agents.default, store, api, settings
+        self._agent, self._store, self._settings = agents.default, store, settings
+        self._workspaces = workspaces
         self._agents = agents
         entries, self._routing = agents.settings.entries, routing
         self._with_sign_in = [name for name, each in entries.items() if each.identity == "oauth"]
@@ -64,12 +65,14 @@ class Home:
         if not agents:
             agents = [ShownAgent("", await self._introduction())]
         more = [block for section in self._sections for block in await section(user, team)]
-        result = await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in, more))
+        result = await self._publish(
+            team, user, home_view(self._with_pictures(agents), turns, signed_in, more)
+        )
         is_refused = isinstance(result, CallFailed) and result.fault is Fault.WRONG_CALL
         icons = {each.says.icon for each in agents if each.says is not None} - self._refused_icons
         if is_refused and any(map(may_show, icons)):  # Slack could not fetch a picture
             self._refused_icons |= icons
-            await self._publish(user, home_view(self._with_pictures(agents), turns, signed_in, more))
+            await self._publish(team, user, home_view(self._with_pictures(agents), turns, signed_in, more))
 
     def _with_pictures(self, agents: Sequence[ShownAgent]) -> list[ShownAgent]:
         """Without those that Slack refused."""
@@ -88,15 +91,15 @@ class Home:
                 found.append((shown_name(self._agents, name), record.host))
         return found
 
-    async def _publish(self, user: str, view: Args) -> CallResult:
-        return await self._call("views.publish", {"user_id": user, "view": view})
+    async def _publish(self, team: str, user: str, view: Args) -> CallResult:
+        return await self._call(team, "views.publish", {"user_id": user, "view": view})
 
-    async def suggest(self, channel: str, thread_ts: str = "") -> None:
+    async def suggest(self, team: str, channel: str, thread_ts: str = "") -> None:
         """Set the suggested prompts of a direct message with the bot, or of one thread in it."""
         agent = await self._introduction()
         if suggestions := prompts(self._settings.suggested_prompts, agent.skills if agent else ()):
             place = {"channel_id": channel} | ({"thread_ts": thread_ts} if thread_ts else {})
-            await self._call("assistant.threads.setSuggestedPrompts", {**place, "prompts": suggestions})
+            await self._call(team, "assistant.threads.setSuggestedPrompts", {**place, "prompts": suggestions})
 
     async def _introduction(self) -> Introduction | None:
         try:
@@ -104,8 +107,8 @@ class Home:
         except AgentError:
             return None
 
-    async def _call(self, method: str, args: dict[str, object]) -> CallResult:
-        api = self._api.for_turn("", priority=Priority.BACKGROUND)
+    async def _call(self, team: str, method: str, args: dict[str, object]) -> CallResult:
+        api = self._workspaces.of(team).api.for_turn("", priority=Priority.BACKGROUND)
         return await api.call(method, args, patience=0.0)
 
 

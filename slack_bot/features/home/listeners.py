@@ -50,10 +50,11 @@ class HomeListeners:
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """Bolt's listener for visits of the Home tab and the messages with the bot (facts: Slack 9)."""
         visit = read_visit(body)
+        me = identity_of(context.authorize_result)
         if visit.is_home:
-            await self.show(visit.user, identity_of(context.authorize_result))
+            await self.show(visit.user, me)
         elif visit.channel:
-            await self._home.suggest(visit.channel, visit.thread_ts)
+            await self._home.suggest(me.ours.team, visit.channel, visit.thread_ts)
 
     async def stop(self, press: Press) -> PressReply:
         """Handle Stop next to a question in the tab."""
@@ -80,7 +81,7 @@ def start(bot: BotParts) -> FeatureWork:
     home = Home(
         common.agents,
         common.store,
-        common.api,
+        common.workspaces,
         common.settings.slack,
         bot.threads.routing,
         bot.home_sections,

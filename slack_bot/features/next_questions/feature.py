@@ -43,7 +43,9 @@ class NextQuestions:
         if not turn.question.is_of(press.user):
             return PressReply(NOT_YOURS_TO_ASK_NEXT)
         question = next_question(turn, number, text, press.user, press.team)
-        limit = await self._hourly.refusal(press.user, question.thread.channel, question.key)
+        limit = await self._hourly.refusal(
+            press.user, question.thread.channel, question.thread.team, question.key
+        )
         if limit is not None:
             return PressReply(limit.words)
         is_new = await self._threads.intake.accept(question, turn.agent, turn.agent_reason)

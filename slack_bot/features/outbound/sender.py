@@ -20,7 +20,7 @@ from slack_bolt.authorization import AuthorizeResult
 from ...clock import Clock
 from ...errors import ADD_SCOPE, BotError, SlackError, StoreError
 from ...inbound.access import HourlyQuestions
-from ...inbound.authorizer import Authorize
+from ...inbound.authorizer import Identities
 from ...settings.load import Settings
 from ...slack import blocks
 from ...slack.faults import CallFailed
@@ -75,7 +75,7 @@ class OverLimit(BotError):
 
 
 class OutboundSender:
-    """Delivers the messages in the store. `authorize` returns the bot's identity. `hourly`: limits of
+    """Delivers the messages in the store. `identities`: who the bot is in each workspace. `hourly`: limits of
     questions; None: there are none.
     """
 
@@ -83,13 +83,13 @@ class OutboundSender:
         self,
         store: Store,
         threads: Threads,
-        authorize: Authorize,
+        identities: Identities,
         settings: Settings,
         clock: Clock,
         hourly: HourlyQuestions | None = None,
     ) -> None:
         self._hourly = hourly
-        self._store, self._threads, self._authorize = store, threads, authorize
+        self._store, self._threads, self._identities = store, threads, identities
         self._settings, self._clock = settings, clock
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -107,7 +107,7 @@ class OutboundSender:
 
         A refusal by Slack ends it too. Raises StoreError, and SlackError if the bot cannot sign in.
         """
-        me = await self._authorize()
+        me = await self._identities.of(record.message.team)
         try:
             result = await self._deliver(record, me)
         except (SlackError, OverLimit) as error:
@@ -180,7 +180,9 @@ class OutboundSender:
         message = record.message
         if self._hourly is None or message.origin is not QuestionOrigin.SCHEDULE or not message.is_question:
             return
-        refusal = await self._hourly.refusal_of_program(message.program, message.channel, record.key)
+        refusal = await self._hourly.refusal_of_program(
+            message.program, message.channel, message.team, record.key
+        )
         if refusal is not None:
             raise OverLimit(refusal.sentence)
 
@@ -304,7 +306,7 @@ def start(bot: BotParts) -> FeatureWork:
     sender = OutboundSender(
         store=common.store,
         threads=bot.threads,
-        authorize=bot.authorize,
+        identities=bot.identities,
         settings=common.settings,
         clock=common.clock,
         hourly=bot.hourly,

@@ -66,7 +66,7 @@ class ReactionListener:
 
     def __init__(self, bot: BotParts) -> None:
         self._bot, self._common = bot, bot.common
-        self._reader = ReactedMessageReader(bot.common.api)
+        self._reader = ReactedMessageReader(bot.common.workspaces)
 
     def register(self, bolt: AsyncApp) -> None:
         bolt.event("reaction_added", middleware=[self.accept])(_do_nothing)
@@ -77,7 +77,7 @@ class ReactionListener:
         """The middleware of `reaction_added`. Its 503 makes Slack send the event again."""
         me = identity_of(request.context.authorize_result)
         reaction = read_reaction(request.body, me)
-        policy = None if reaction is None else self._common.policies.of(reaction.channel)
+        policy = None if reaction is None else self._common.policies.of(reaction.channel, reaction.team)
         use = None if reaction is None or policy is None else policy.use_of(reaction.emoji)
         if reaction is not None and use is not None:
             try:
@@ -92,7 +92,7 @@ class ReactionListener:
 
     async def _handle(self, reaction: Reaction, use: ReactionUse, me: BotIdentity) -> None:
         """Do what `use` says. Raises BotError."""
-        profile = await self._common.people.user(reaction.user)
+        profile = await self._common.workspaces.people(reaction.team).user(reaction.user)
         if reaction.user == _SLACKBOT or (profile is not None and profile.get("is_bot")):
             return
         if profile is None:  # it may be a bot: two bots could react to each other for ever
@@ -109,7 +109,7 @@ class ReactionListener:
             await self._press(reaction, use, message, turn, me)
 
     async def _message(self, reaction: Reaction, me: BotIdentity) -> ReactedMessage | None:
-        found = await self._reader.read(reaction.channel, reaction.ts)
+        found = await self._reader.read(reaction.team, reaction.channel, reaction.ts)
         return None if found is None else self._reacted(reaction, found, me)
 
     def _reacted(self, reaction: Reaction, found: Object, me: BotIdentity) -> ReactedMessage:
@@ -128,7 +128,7 @@ class ReactionListener:
         message = self._reacted(reaction, found, me)
         if await self._common.store.turn(_question(reaction, message, reaction.team).key) is not None:
             return False
-        profile = await self._common.people.user(reaction.user)
+        profile = await self._common.workspaces.people(reaction.team).user(reaction.user)
         if profile is None or reaction.user == _SLACKBOT or profile.get("is_bot"):
             return False
         return await self._ask(reaction, message, me, text_in(profile, "team_id"), is_late=True)
@@ -152,7 +152,9 @@ class ReactionListener:
         if refusal is None and not message.is_own:
             may_read = await self._bot.access.may_press(reaction.channel, message.author, ours)
             refusal = None if may_read else Refusal("its message is external", REACTED_IS_EXTERNAL)
-        refusal = refusal or await self._bot.hourly.refusal(question.user, reaction.channel, question.key)
+        refusal = refusal or await self._bot.hourly.refusal(
+            question.user, reaction.channel, reaction.team, question.key
+        )
         threads = self._bot.threads
         if refusal is not None:
             _log.info("a reaction is refused: %s", refusal.reason, extra={"thread_ts": question.thread.ts})
@@ -220,7 +222,8 @@ class ReactionListener:
     async def _say(self, reaction: Reaction, thread_ts: str, words: str) -> None:
         """To who reacted, and only to them."""
         notices = self._common.notices
-        saying = notices.post_ephemeral(reaction.channel, thread_ts, reaction.user, words)
+        place = ThreadKey(reaction.team, reaction.channel, thread_ts)
+        saying = notices.post_ephemeral(place, reaction.user, words)
         self._common.background.spawn(saying)
 
 
@@ -274,7 +277,9 @@ async def _do_nothing() -> None:
 def start(bot: BotParts) -> FeatureWork:
     """Listen to reactions. Slack sends them only where the manifest asks for them."""
     listener, common = ReactionListener(bot), bot.common
-    missed = MissedReactions(listener.ask_late, common.policies, History(common.api))
+    missed = MissedReactions(
+        listener.ask_late, common.policies, lambda team: History(common.workspaces.of(team).api)
+    )
     return FeatureWork(register=listener.register, look_back=missed.look)
 
 

@@ -30,33 +30,38 @@ _MOST_CHANNELS, _MOST_ASKED = 20, 20
 class MissedReactions:
     """Reads the channels in which a reaction may ask."""
 
-    def __init__(self, ask: AskLate, policies: ChannelPolicies, history: History) -> None:
-        self._ask, self._policies, self._history = ask, policies, history
+    def __init__(self, ask: AskLate, policies: ChannelPolicies, history_of: Callable[[str], History]) -> None:
+        self._ask, self._policies, self._history_of = ask, policies, history_of
 
     async def look(self, me: BotIdentity, since: float, until: float) -> None:
         """Ask what was not asked. Times are seconds since 1970. Raises BotError."""
-        channels = [each for each in self._policies.channels if self._has_asks(each)]
+        team = me.ours.team
+        channels = [each for each in self._policies.channels if self._has_asks(each, team)]
         if not channels:
             return
-        taken = unreadable = 0
-        for channel in channels[:_MOST_CHANNELS]:
-            messages = await self._history.read(ThreadKey(me.ours.team, channel, ""), since, until)
-            unreadable += messages is None
-            for message in sorted(messages or (), key=lambda each: text_in(each, "ts")):
+        history = self._history_of(team)
+        taken = read = 0
+        for channel in channels:
+            if read == _MOST_CHANNELS:
+                break
+            messages = await history.read(ThreadKey(team, channel, ""), since, until)
+            if messages is None:  # or it is a channel of another workspace
+                continue
+            read += 1
+            for message in sorted(messages, key=lambda each: text_in(each, "ts")):
                 for reaction in self._asking(channel, message, me):
                     if taken < _MOST_ASKED and await self._ask(reaction, message, me):
                         taken += 1
         _log.info(
             "reactions that asked while the bot was away: %d; channels read: %d, not looked at: %d",
-            *(taken, min(len(channels), _MOST_CHANNELS) - unreadable),
-            max(0, len(channels) - _MOST_CHANNELS) + unreadable,
+            *(taken, read, len(channels) - read),
         )
 
-    def _has_asks(self, channel: str) -> bool:
-        return any(use is ReactionUse.ASK for _, use in self._policies.of(channel).reactions)
+    def _has_asks(self, channel: str, team: str) -> bool:
+        return any(use is ReactionUse.ASK for _, use in self._policies.of(channel, team).reactions)
 
     def _asking(self, channel: str, message: Object, me: BotIdentity) -> Iterator[Reaction]:
-        policy = self._policies.of(channel)
+        policy = self._policies.of(channel, me.ours.team)
         for each in objects_of(message.get("reactions")):
             if policy.use_of(text_in(each, "name")) is not ReactionUse.ASK:
                 continue

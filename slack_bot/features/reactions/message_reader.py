@@ -3,8 +3,9 @@
 import logging
 
 from ...errors import ADD_SCOPE
-from ...slack.api import MISSING_SCOPE, SlackApi
+from ...slack.api import MISSING_SCOPE
 from ...slack.faults import CallFailed
+from ...slack.workspaces import Workspaces
 from ...turn.json_values import Object, text_in
 
 _log = logging.getLogger(__name__)
@@ -16,16 +17,20 @@ _MOST = 10  # messages: the root of the thread comes too
 class ReactedMessageReader:
     """Reads single messages."""
 
-    def __init__(self, api: SlackApi) -> None:
-        self._api = api.for_turn("")
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
         self._lacking: set[str] = set()  # scopes
 
-    async def read(self, channel: str, ts: str) -> Object | None:
-        """The message `ts`, also a reply. None: it is gone, or cannot be read, which is logged."""
+    async def read(self, team: str, channel: str, ts: str) -> Object | None:
+        """The message `ts` of a channel in the workspace `team`, also a reply.
+
+        None: it is gone, or cannot be read, which is logged.
+        """
         # `conversations.history` has no replies; here `ts` may be that of a reply (bolt-python#466)
         args = {"channel": channel, "ts": ts, "oldest": ts, "latest": ts, "inclusive": True, "limit": _MOST}
         args["include_all_metadata"] = True
-        result = await self._api.call("conversations.replies", args, patience=_PATIENCE)
+        api = self._workspaces.of(team).api.for_turn("")
+        result = await api.call("conversations.replies", args, patience=_PATIENCE)
         if isinstance(result, CallFailed):
             self._note(result)
             return None

@@ -65,7 +65,7 @@ class AnotherAgent:
         if not others:
             return PressReply(ANOTHER_IS_NONE)
         view = another_view(f"{uuid.uuid4().hex}|{turn.key}", turn.question.text, others)
-        opening = partial(self._notices.open_view, turn.key, press.trigger, view)
+        opening = partial(self._notices.open_view, turn.question.thread.team, turn.key, press.trigger, view)
         return PressReply(
             FORM_NOT_OPENED, afterwards=Afterwards(opening, failure="nobody was asked which agent: %s")
         )
@@ -82,7 +82,7 @@ class AnotherAgent:
             return PressReply(ANOTHER_IS_NONE)
         handle = press.value.partition("|")[0]
         channel = turn.question.thread.channel
-        limit = await self._hourly.refusal(press.user, channel, f"{handle} another agent")
+        limit = await self._hourly.refusal(press.user, channel, press.workspace, f"{handle} another agent")
         if limit is not None:
             return PressReply(limit.words)
         workspace = press.bot.url or "https://slack.com/"

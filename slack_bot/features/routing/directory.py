@@ -12,7 +12,7 @@ class AgentDirectory:
     """Reads cards and user groups, within the time that a question may wait for them."""
 
     def __init__(self, common: CommonParts) -> None:
-        self._agents, self._people = common.agents, common.people
+        self._agents, self._workspaces = common.agents, common.workspaces
         self._entries: Mapping[str, AgentEntry] = common.agents.settings.entries
         self._patience = common.settings.slack.lookup_timeout
 
@@ -24,15 +24,15 @@ class AgentDirectory:
             each.add_done_callback(_forget_failure)  # the card is read to its end, for the next question
         return {name: _read(each) for name, each in reading.items()}
 
-    async def names_for(self, user: str) -> Collection[str]:
-        """The agents that `user` may ask."""
-        may_ask = await asyncio.gather(*(self._may_ask(each, user) for each in self._entries.values()))
+    async def names_for(self, user: str, team: str) -> Collection[str]:
+        """The agents that `user` may ask in the workspace `team`."""
+        may_ask = await asyncio.gather(*(self._may_ask(each, user, team) for each in self._entries.values()))
         return [name for name, may in zip(self._entries, may_ask, strict=True) if may]
 
-    async def _may_ask(self, entry: AgentEntry, user: str) -> bool:
+    async def _may_ask(self, entry: AgentEntry, user: str, team: str) -> bool:
         if not entry.is_for_some or user in entry.people:
             return True
-        groups = await asyncio.gather(*map(self._people.members, entry.groups))
+        groups = await asyncio.gather(*map(self._workspaces.people(team).members, entry.groups))
         return any(user in members for members in groups if members is not None)
 
 

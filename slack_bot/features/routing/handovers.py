@@ -147,7 +147,7 @@ class Handovers:
             link = question.permalink(order.link.partition("/archives/")[0])
             words = ANOTHER_IS_ASKED.format(shown_name(self._agents, order.agent), link)
             self._spawn(
-                self._notices.post_ephemeral(old.thread.channel, old.thread.ts, order.user, words),
+                self._notices.post_ephemeral(old.thread, order.user, words),
                 question.key,
             )
 

@@ -46,7 +46,9 @@ class ChoicePresses:
             return PressReply(NOT_YOURS_TO_CHOOSE)
         if (words := await self._router.why_not(question, agent)) is not None:
             return PressReply(words)
-        limit = await self._hourly.refusal(question.user, question.thread.channel, question.key)
+        limit = await self._hourly.refusal(
+            question.user, question.thread.channel, question.thread.team, question.key
+        )
         if limit is not None:
             return PressReply(limit.words)
         is_new = await ask_agent(self._threads, question, agent, Reason.ASKER)

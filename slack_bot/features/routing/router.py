@@ -124,7 +124,7 @@ class Router(AgentRouting):
     def _may_be_read(self, name: str, question: Question) -> bool:
         """Whether all who read along may read what this agent answers (`threads.asker_rights`)."""
         channel = question.thread.channel
-        is_open = is_direct(channel) or self._policies.of(channel).personal
+        is_open = is_direct(channel) or self._policies.of(channel, question.thread.team).personal
         return is_open or not self._entries[name].is_personal
 
     async def listed(self, user: str, team: str) -> Sequence[ListedAgent]:
@@ -161,14 +161,14 @@ class Router(AgentRouting):
         return await self.choices.reword(key, text)
 
     async def _rules(self, question: Question, pinned: str | None) -> AgentRules:
-        thread, policy = question.thread, self._policies.of(question.thread.channel)
+        thread, policy = question.thread, self._policies.of(question.thread.channel, question.thread.team)
         chosen = None
         if is_direct(thread.channel):
             chosen = await self._store.get(PERSONAL_AGENTS, (thread.team, question.user))
         return AgentRules(
             words=self._words,
             here=[each for each in self._entries if not policy.agents or each in policy.agents],
-            for_asker=await self._directory.names_for(question.user),
+            for_asker=await self._directory.names_for(question.user, thread.team),
             default=self._agents.default.name,
             thread=pinned,
             channel=policy.agent,

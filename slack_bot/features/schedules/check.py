@@ -30,7 +30,11 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
         return
     now = system_clock().wall()
     for name, schedule in schedules.items():
-        agent = schedule.agent or policies.of(schedule.channel or "D").agent or agents.default
+        agent = (
+            schedule.agent
+            or policies.of(schedule.channel or "D", schedule.team or "").agent
+            or agents.default
+        )
         if agent in agents.entries and agents.entries[agent].knows_people:
             text = f"{name}: {agent} acts with the rights of who asks, and a schedule is no person"
             yield warning(_CHECK, text, f"name another agent below [schedules.{name}]")

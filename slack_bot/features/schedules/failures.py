@@ -104,5 +104,6 @@ class RunWatch:
             channel="" if to_person else run.place,
             user=run.place if to_person else "",
             origin=QuestionOrigin.SCHEDULE,
+            team=run.team,
         )
         await accept_outbound(self._store, OutboundRecord(f"{run.key}:{what}", message, self._wall()))

@@ -13,7 +13,7 @@ from ...inbound.buttons import Afterwards, Button, PressReply
 from ...inbound.read import Press
 from ...settings.config_file import read_schedules
 from ...slack.blocks import Block
-from ...slack.people import People
+from ...slack.workspaces import Workspaces
 from ...turn.buttons import TurnButton
 from ..feature import BotParts, Feature, FeatureWork, HomeWriter, SettingsCheck
 from .check import check
@@ -33,24 +33,28 @@ class SchedulesOnHome:
         self,
         timer: ScheduleTimer,
         operators: Operators,
-        people: People,
+        workspaces: Workspaces,
         home_writers: Sequence[HomeWriter],
     ) -> None:
         self._timer, self._operators = timer, operators
-        self._people, self._home_writers = people, home_writers
+        self._workspaces, self._home_writers = workspaces, home_writers
 
-    async def section(self, user: str, _team: str) -> Sequence[Block]:
-        """Operators see all schedules, others those that write to them or into a public channel."""
-        is_operator = await self._operators.has(user)
+    async def section(self, user: str, team: str) -> Sequence[Block]:
+        """Operators see all schedules of their workspace, others those that write to them or into a public
+        channel.
+        """
+        is_operator = await self._operators.has(user, team)
         shown = [
-            each for each in await self._timer.statuses() if is_operator or await self._may_see(each, user)
+            each
+            for each in await self._timer.statuses()
+            if each.schedule.is_of(team) and (is_operator or await self._may_see(each, user, team))
         ]
         return schedules_section(shown, can_change=is_operator)
 
-    async def _may_see(self, shown: ScheduleStatus, user: str) -> bool:
+    async def _may_see(self, shown: ScheduleStatus, user: str, team: str) -> bool:
         if shown.schedule.channel is None:
             return shown.schedule.user == user
-        channel = await self._people.channel(shown.schedule.channel)
+        channel = await self._workspaces.people(team).channel(shown.schedule.channel)
         return (
             channel is not None and channel.get("is_channel") is True and channel.get("is_private") is False
         )
@@ -65,8 +69,10 @@ class SchedulesOnHome:
 
     async def _change(self, press: Press) -> bool:
         name, user = press.value, press.user
-        if not await self._operators.has(user):
+        if not await self._operators.has(user, press.workspace):
             raise BotError(f"{user} is not among SLACK_BOT_SLACK__OPERATORS, and may change no schedule")
+        if not self._timer.is_of(name, press.workspace):
+            raise BotError(f"the schedule {name} is of another workspace, and {user} may not change it")
         if press.name == TurnButton.SCHEDULE_STOP:
             await self._timer.pause(name, user)
         elif press.name == TurnButton.SCHEDULE_GO_ON:
@@ -94,7 +100,7 @@ def start(bot: BotParts) -> FeatureWork:
     def reload() -> None:
         timer.use(read_schedules(common.settings))
 
-    on_home = SchedulesOnHome(timer, bot.operators, common.people, bot.home_writers)
+    on_home = SchedulesOnHome(timer, bot.operators, common.workspaces, bot.home_writers)
     bot.home_sections.append(on_home.section)
     return FeatureWork(tuple(on_home.buttons()), run=run, reload=reload)
 

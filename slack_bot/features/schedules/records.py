@@ -37,8 +37,8 @@ class ScheduleState:
 
 @dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """A run of a schedule whose failure is told: at `place`, the id of a channel or a person. `key`: of its
-    message. `due`: when it is looked at again; None: it is over.
+    """A run of a schedule whose failure is told: at `place`, the id of a channel or a person of the workspace
+    `team`. `key`: of its message. `due`: when it is looked at again; None: it is over.
     """
 
     key: str
@@ -46,6 +46,7 @@ class WatchedRun:
     place: str
     at: float
     due: float | None = None
+    team: str = ""
 
 
 RUNS = Collection(
@@ -81,6 +82,7 @@ def message_of(name: str, schedule: ScheduleEntry) -> OutboundMessage:
         is_question=True,
         origin=QuestionOrigin.SCHEDULE,
         agent=schedule.agent or "",
+        team=schedule.team or "",
         is_addressed=not schedule.skip_if_silent,
         series=f"sched:{name}" if schedule.thread == "one" else "",
         program=f"schedule:{name}",

@@ -113,7 +113,7 @@ class ScheduleTimer:
 
     async def _begin(self, key: str, name: str, schedule: ScheduleEntry, now: float) -> None:
         if schedule.on_failure is not None:
-            run = WatchedRun(key, name, schedule.on_failure, now, due=now)
+            run = WatchedRun(key, name, schedule.on_failure, now, due=now, team=schedule.team or "")
             await self._store.change(RUNS, (key,), lambda kept: kept or run, now)
         await accept_outbound(self._store, OutboundRecord(key, message_of(name, schedule), now))
         _log.info("the schedule %s runs", name, extra={"turn": key})
@@ -134,6 +134,10 @@ class ScheduleTimer:
             if (state := await self._store.get(SCHEDULES, (name,))) is not None:
                 states[name] = state
         return statuses(self._schedules, states, self._clock.wall())
+
+    def is_of(self, name: str, team: str) -> bool:
+        """Whether people of the workspace `team` may change it. One that is gone is nobody's."""
+        return name not in self._schedules or self._schedules[name].is_of(team)
 
     async def pause(self, name: str, user: str) -> None:
         """`user` stops a schedule. Raises StoreError."""

@@ -9,7 +9,7 @@ from ...inbound.buttons import Afterwards, Button, PressReply
 from ...inbound.read import Press
 from ...settings.channels import ChannelPolicies
 from ...slack.blocks import Block
-from ...slack.people import People
+from ...slack.workspaces import Workspaces
 from ...threads.notices import Notices
 from ...turn.buttons import TurnButton
 from ..feature import BotParts, Feature, FeatureWork
@@ -22,17 +22,24 @@ class SettingsView:
     """The section of the tab, and the modal."""
 
     def __init__(
-        self, operators: Operators, policies: ChannelPolicies, people: People, notices: Notices
+        self, operators: Operators, policies: ChannelPolicies, workspaces: Workspaces, notices: Notices
     ) -> None:
         self._operators, self._policies = operators, policies
-        self._people, self._notices = people, notices
+        self._workspaces, self._notices = workspaces, notices
 
-    async def section(self, user: str, _team: str) -> Sequence[Block]:
-        """For the Home tab of an operator; empty for others."""
-        if not await self._operators.has(user):
+    async def section(self, user: str, team: str) -> Sequence[Block]:
+        """For the Home tab of an operator; empty for others. Where there are several workspaces, those of its
+        own channels: the others are not found in it.
+        """
+        if not await self._operators.has(user, team):
             return ()
         channels = self._policies.channels
-        found = await asyncio.gather(*map(self._people.channel, channels))
+        found = await asyncio.gather(*map(self._workspaces.people(team).channel, channels))
+        if self._workspaces.are_several:
+            known = [
+                (channel, each) for channel, each in zip(channels, found, strict=True) if each is not None
+            ]
+            channels, found = [channel for channel, _ in known], [each for _, each in known]
         names = {
             channel: name
             for channel, each in zip(channels, found, strict=True)
@@ -51,10 +58,10 @@ class SettingsView:
 
     async def press(self, press: Press) -> PressReply:
         """Open the modal for the chosen channel; nothing for a person who is no operator any more."""
-        if not await self._operators.has(press.user):
+        if not await self._operators.has(press.user, press.workspace):
             return PressReply()
-        view = settings_view(press.value, self._policies.effective(channel_of(press.value)))
-        opening = partial(self._notices.open_view, press.turn, press.trigger, view)
+        view = settings_view(press.value, self._policies.effective(channel_of(press.value), press.workspace))
+        opening = partial(self._notices.open_view, press.workspace, press.turn, press.trigger, view)
         return PressReply(afterwards=Afterwards(opening, failure=_FAILURE))
 
 
@@ -63,7 +70,7 @@ def start(bot: BotParts) -> FeatureWork:
     operators, common = bot.operators, bot.common
     if not operators.are_set:
         return FeatureWork()
-    view = SettingsView(operators, common.policies, common.people, common.notices)
+    view = SettingsView(operators, common.policies, common.workspaces, common.notices)
     bot.home_sections.append(view.section)
     return FeatureWork(tuple(view.buttons()))
 

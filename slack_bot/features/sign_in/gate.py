@@ -7,10 +7,10 @@ import logging
 from ...agents.task.stream_consumer import TurnHandle
 from ...agents.wire.asker_tokens import SignedIn
 from ...errors import AskerUnavailable, StoreError, TokenRefused, TokenUnavailable
-from ...slack.api import SlackApi
 from ...slack.blocks import Args
 from ...slack.faults import CallOk
 from ...slack.forms import link_blocks
+from ...slack.workspaces import Workspaces
 from ...store.sign_ins import SignInKey
 from ...text.sign_in_words import (
     SIGN_IN_ASKED,
@@ -47,11 +47,11 @@ class SignInGate(PersonalSignIn):
         sign_in_parts: SignInParts,
         token_store: TokenStore,
         desk: SignInDesk,
-        api: SlackApi,
+        workspaces: Workspaces,
         signed_in: SignedIn,
     ) -> None:
         self.parts, self._token_store = sign_in_parts, token_store
-        self._api, self._signed_in = api, signed_in
+        self._workspaces, self._signed_in = workspaces, signed_in
         self.desk = desk
 
     async def before(self, turn: TurnJournal, agent_name: str, handle: TurnHandle) -> str | None:
@@ -145,17 +145,20 @@ class SignInGate(PersonalSignIn):
             _log.info("a sign-in was not asked for: %s", error.brief)
             return sign_in
         if completion.obstacle is SignInObstacle.OTHER_PERSON and completion.account is not None:
-            await self._warn(completion.account.email)
+            await self._warn(sign_in.key.team, completion.account.email)
         if completion.obstacle is not None:
             return sign_in.ended(SignInStage.REFUSED, completion.obstacle)
         return sign_in
 
-    async def _warn(self, email: str) -> None:
-        """Warn the person who typed another one's code in: no page of ours does."""
-        found = await self._api.call("users.lookupByEmail", {"email": email})
+    async def _warn(self, team: str, email: str) -> None:
+        """Warn the person who typed another one's code in: no page of ours does. `team`: the workspace of the
+        sign-in.
+        """
+        api = self._workspaces.of(team).api
+        found = await api.call("users.lookupByEmail", {"email": email})
         user = text_in(object_of(found.data.get("user")), "id") if isinstance(found, CallOk) else ""
         if user:
-            await self._api.call("chat.postMessage", {"channel": user, "text": SIGN_IN_CODE_OF_ANOTHER})
+            await api.call("chat.postMessage", {"channel": user, "text": SIGN_IN_CODE_OF_ANOTHER})
 
     async def _tell(self, question: Question, words: str, label: str, link: str) -> bool:
         """The link, for the asker alone. False: Slack did not take it."""
@@ -163,7 +166,7 @@ class SignInGate(PersonalSignIn):
         said: Args = {"text": words, "blocks": link_blocks(words, label, link)}
         # Slack shows nothing private in a thread without replies
         place = {} if thread.ts == question.ts else {"thread_ts": thread.ts}
-        api = self._api.for_turn(question.key, thread.ts)
+        api = self._workspaces.of(thread.team).api.for_turn(question.key, thread.ts)
         sent = await api.call(
             "chat.postEphemeral", {"channel": thread.channel, "user": question.user, **place, **said}
         )

@@ -96,7 +96,7 @@ def serve_threads(common: CommonParts, ports: ThreadPorts) -> ThreadPorts:
     if common.agents.people is not None:
         common.agents.people.offer(signed_in, parts.knows_server)
     desk = SignInDesk(parts, tokens, common.directory, common.settings.sign_in.base_url or "")
-    gate = SignInGate(parts, tokens, desk, common.api, signed_in)
+    gate = SignInGate(parts, tokens, desk, common.workspaces, signed_in)
     return replace(ports, sign_in=gate, words=SignOut(parts, tokens))
 
 

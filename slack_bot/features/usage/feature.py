@@ -26,7 +26,7 @@ class Meters(UsageMeters):
 
     def of_turn(self, question: Question, agent: str) -> UsageMeter | None:
         """None: nothing of this turn is counted."""
-        shows = self._policies.of(question.thread.channel).footer
+        shows = self._policies.of(question.thread.channel, question.thread.team).footer
         if shows == "none" and not self._settings.has_limits:
             return None
         entry = self._agents.settings.entries.get(agent)
@@ -45,7 +45,10 @@ def start(bot: BotParts) -> FeatureWork:
     common, settings = bot.common, bot.common.settings.usage
     if not settings.has_limits:
         return FeatureWork()
-    limits = DayLimits(settings, common.store, common.clock, common.notices, common.background)
+    limits = DayLimits(
+        settings, common.store, common.clock, common.notices, common.background,
+        common.workspaces.total_of,
+    )  # fmt: skip
     bot.hourly.add(limits)
     bot.home_sections.append(limits.section)
     return FeatureWork(observe=limits.observe)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from ...clock import Clock
 from ...errors import StoreError
-from ...inbound.access import Refusal
+from ...inbound.access import Refusal, TotalOf
 from ...observe import facts
 from ...settings.usage import UsageSettings
 from ...slack.blocks import Block, plain
@@ -81,17 +81,19 @@ class DayLimits:
         clock: Clock,
         notices: Notices,
         background: TaskSet,
+        total_of: TotalOf,
     ) -> None:
+        self._total_of = total_of
         self._settings, self._store, self._wall = settings, store, clock.wall
         self._notices, self._background = notices, background
         self._limits = limits_of(settings)
         self._kinds = {limit.kind for limit in self._limits}
         self._silent_agents = set[str]()  # that reported nothing
 
-    async def refusal(self, user: str, channel: str) -> Refusal | None:
+    async def refusal(self, user: str, channel: str, team: str) -> Refusal | None:
         """Why a question of `user` is not taken now; None if it is. Raises StoreError."""
         now = self._wall()
-        used = await self._used(now, user, channel)
+        used = await self._used(now, user, channel, team)
         for limit in self._limits:
             if limit.part(used.get(limit.kind)) >= 1:
                 words = USED_UP.format(_WHO[limit.kind], self._amount(limit), _resets(now))
@@ -101,16 +103,16 @@ class DayLimits:
                 )
         return None
 
-    async def _used(self, now: float, user: str, channel: str) -> _Used:
+    async def _used(self, now: float, user: str, channel: str, team: str) -> _Used:
         used = _Used()
-        for kind, key in self._keys(now, user, channel):
+        for kind, key in self._keys(now, user, channel, team):
             if (record := await self._store.get(DAY_USAGE, key)) is not None:
                 used[kind] = record
         return used
 
-    def _keys(self, now: float, user: str, channel: str) -> Iterator[tuple[UserKind, DayKey]]:
+    def _keys(self, now: float, user: str, channel: str, team: str) -> Iterator[tuple[UserKind, DayKey]]:
         day = datetime.fromtimestamp(now, UTC).date().isoformat()
-        names = {UserKind.PERSON: user, UserKind.CHANNEL: channel, UserKind.ALL: ""}
+        names = {UserKind.PERSON: user, UserKind.CHANNEL: channel, UserKind.ALL: self._total_of(team)}
         for kind, name in names.items():
             if kind in self._kinds:
                 yield kind, DayKey(day, kind, name)
@@ -138,7 +140,7 @@ class DayLimits:
         now, thread = self._wall(), question.thread
         after, before = _Used(), _Used()
         try:
-            for kind, key in self._keys(now, question.counted_for, thread.channel):
+            for kind, key in self._keys(now, question.counted_for, thread.channel, thread.team):
                 revision = await self._store.change(
                     DAY_USAGE, key, lambda stored: (stored or DayUsage(now)).plus(usage), now
                 )
@@ -156,17 +158,17 @@ class DayLimits:
             part = limit.part(after[limit.kind])
             if limit.part(before[limit.kind]) < warn_at <= part < 1:
                 words = USED_MOST.format(_WHO[limit.kind], part, self._amount(limit), _resets(now))
-                await self._notices.post_ephemeral(thread.channel, thread.ts, question.user, words)
+                await self._notices.post_ephemeral(thread, question.user, words)
 
     def _amount(self, limit: Limit) -> str:
         return limit.amount(self._settings.currency)
 
-    async def section(self, user: str, _team: str) -> Sequence[Block]:
+    async def section(self, user: str, team: str) -> Sequence[Block]:
         """For the Home tab: what a person has used today, where there is a limit for it."""
         limits = [each for each in self._limits if each.kind is UserKind.PERSON]
         if not limits:
             return ()
-        key = dict(self._keys(self._wall(), user, ""))[UserKind.PERSON]
+        key = dict(self._keys(self._wall(), user, "", team))[UserKind.PERSON]
         used = await self._store.get(DAY_USAGE, key) or DayUsage(0.0)
         currency = self._settings.currency
         lines = [

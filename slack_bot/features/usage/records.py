@@ -19,8 +19,8 @@ class UserKind(StrEnum):
 
 
 class DayKey(NamedTuple):
-    """A day (as 2026-11-28, UTC), and who used something then; `name` "" for all together. A program, as
-    `key:ci`, is counted like a person.
+    """A day (as 2026-11-28, UTC), and who used something then; `name` of all together: "", or their workspace
+    where there are several. A program, as `key:ci`, is counted like a person.
     """
 
     day: str

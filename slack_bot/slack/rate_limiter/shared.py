@@ -39,7 +39,9 @@ _IDLE = 60.0  # seconds without a call after which a replica gives up its part o
 class SharedRateLimiter(RateLimiter):
     """Grants permits to the calls of one replica. Used, started and closed on one event loop.
 
-    `lease`: seconds after which others take the turns of a silent replica over.
+    `lease`: seconds after which others take the turns of a silent replica over. `team`: one of several
+    workspaces. Such a limiter has no part of its budgets as long as nothing is called there, and then costs
+    Redis nothing.
     """
 
     def __init__(
@@ -50,9 +52,11 @@ class SharedRateLimiter(RateLimiter):
         lease: float,
         outage: Outage | None = None,
         prefix: str = _PREFIX,
+        team: str = "",
     ) -> None:
         super().__init__(settings, clock)
-        self._prefix = prefix
+        self._prefix, self._sleeps = f"{prefix}:{team}" if team else prefix, bool(team)
+        self._asked_at = clock.monotonic()
         self._settings, self._redis, self._outage = settings, redis, outage or Outage()
         self._interval = settings.share_interval
         self._forget_after = max(lease, _FORGET_AFTER * self._interval)
@@ -72,8 +76,11 @@ class SharedRateLimiter(RateLimiter):
             self._governor.bucket((method, ""), self._answered_at)
 
     async def start(self) -> None:
-        """Return when there is a share, or Redis does not answer."""
-        await self._sync_or_go_on()
+        """Return when there is a share, or Redis does not answer. One of several workspaces begins without
+        one.
+        """
+        if not self._sleeps:
+            await self._sync_or_go_on()
         self._task = asyncio.create_task(self._keep_in_step(), name="shares of Slack's budgets")
         self._task.add_done_callback(log_if_broken)
 
@@ -89,6 +96,7 @@ class SharedRateLimiter(RateLimiter):
 
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         permit = super().reserve(request, wake)
+        self._asked_at = self.now()
         key = key_of(request)
         if key[1]:
             self._used_at[key] = request.asked_at
@@ -107,10 +115,26 @@ class SharedRateLimiter(RateLimiter):
 
     async def _keep_in_step(self) -> None:
         while not self._is_closed:
+            if self._sleeps and self.now() - self._asked_at >= _IDLE:
+                await self._sleep()
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._interval):
                     await (asyncio.Event() if self._is_away else self._nudge).wait()
             await self._sync_or_go_on()
+
+    async def _sleep(self) -> None:
+        """Leave the budgets to the other replicas until something is called again."""
+        with suppress(RedisError, OSError, TimeoutError):
+            await self._sync(leaves=True)
+        self._is_away = False
+        self._governor.first_share = 0.0
+        for bucket in self._governor.buckets().values():
+            bucket.resize(0.0, 0.0, self.now())
+        self._returned.clear()
+        if not any(bucket.waiting for bucket in self._governor.buckets().values()):
+            self._nudge.clear()
+        await self._nudge.wait()
+        self._answered_at = self.now()
 
     async def _sync_or_go_on(self) -> None:
         self._nudge.clear()
@@ -186,7 +210,7 @@ class SharedRateLimiter(RateLimiter):
             "rate": bucket.ceiling.per_second,
             "burst": bucket.ceiling.burst,
             "recover_after": self._settings.recover_after,
-            "keep_for": _KEEP_FOR if key[1] else 0,
+            "keep_for": _KEEP_FOR if key[1] or self._sleeps else 0,
         }
 
     def _apply(self, keys: list[BudgetKey], answer: dict[str, Any]) -> None:

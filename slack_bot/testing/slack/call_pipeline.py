@@ -43,7 +43,9 @@ class SlackCall:
 
 
 class CallPipeline:
-    """The way in for every call of one workspace. `tokens`: what each token is, `bot`, `app` or `config`."""
+    """The way in for every call of one workspace. `tokens`: what each token is, `bot`, `app`,
+    `config` or `revoked`.
+    """
 
     def __init__(self, state: WorkspaceState, tokens: Mapping[str, str], faults: FaultScript) -> None:
         self.calls: list[SlackCall] = []
@@ -102,8 +104,8 @@ class CallPipeline:
         if not token:
             raise Refused("not_authed")
         kind = self._tokens.get(token)
-        if kind is None:
-            raise Refused("invalid_auth")
+        if kind is None or kind == "revoked":
+            raise Refused("token_revoked" if kind else "invalid_auth")
         if kind != _OTHER_TOKENS.get(method, "bot"):
             raise Refused("not_allowed_token_type")
         accepted, granted = self._accepted(method, args), self._granted(kind)

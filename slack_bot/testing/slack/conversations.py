@@ -25,9 +25,16 @@ def _auth_test(state: WorkspaceState, args: Json) -> Json:
         "team_id": state.team,
         "user_id": state.bot.user_id,
         "bot_id": state.bot.bot_id,
-        "is_enterprise_install": False,
+        "is_enterprise_install": state.is_org_install,
         **({"enterprise_id": state.enterprise} if state.enterprise else {}),
     }
+
+
+def _bot_info(state: WorkspaceState, args: Json) -> Json:
+    bot = state.bot
+    if args.get("bot") != bot.bot_id:
+        raise Refused("bot_not_found")
+    return {"bot": {"id": bot.bot_id, "app_id": bot.app_id, "user_id": bot.user_id, "name": bot.name}}
 
 
 def _open_connection(state: WorkspaceState, args: Json) -> Json:
@@ -265,6 +272,7 @@ METHODS = {
     "assistant.threads.setTitle": _set_title,
     "apps.manifest.export": _export_manifest,
     "auth.test": _auth_test,
+    "bots.info": _bot_info,
     "conversations.history": _history,
     "conversations.info": _channel_info,
     "conversations.open": _open_channel,

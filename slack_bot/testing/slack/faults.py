@@ -164,7 +164,7 @@ class FaultScript:
 
 _NAMES = """
     access_denied accesslimited account_inactive already_reacted alt_txt_too_large as_user_not_supported
-    attachment_payload_limit_exceeded bad_timestamp block_mismatch blocked_file_type
+    attachment_payload_limit_exceeded bad_timestamp block_mismatch blocked_file_type bot_not_found
     cannot_provide_both_markdown_text_and_chunks cannot_reply_to_message cant_broadcast_message
     cant_delete_message cant_update_message channel_not_found channel_type_not_supported
     channels_limit_exceeded deprecated_endpoint draft_already_deleted draft_already_sent

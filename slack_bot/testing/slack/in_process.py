@@ -8,7 +8,7 @@ So the whole Web API client runs as it does against Slack, on a virtual clock an
 import asyncio
 import errno
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -27,6 +27,7 @@ from yarl import URL
 from ...clock import Clock
 from .files import file_of_path
 from .streams import next_end
+from .teams import EmulatedTeams
 from .workspace import CallAnswer, Workspace
 
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
@@ -109,15 +110,22 @@ class SlackSession:
     """A workspace behind the interface of `aiohttp.ClientSession`, as far as slack_sdk uses it.
 
     `timeout`: seconds that a caller waits for an answer that never comes. `latency`: what every call takes.
+    `others`: more workspaces of the same app.
     """
 
     def __init__(
-        self, workspace: Workspace, clock: Clock, *, timeout: float = 30.0, latency: float = 0.0
+        self,
+        workspace: Workspace,
+        clock: Clock,
+        *,
+        others: Sequence[Workspace] = (),
+        timeout: float = 30.0,
+        latency: float = 0.0,
     ) -> None:
-        self.workspace = workspace
+        self.workspace, self._teams = workspace, EmulatedTeams([workspace, *others])
         self.closed = False
         self._clock, self._timeout, self._latency = clock, timeout, latency
-        self._line = Line(workspace, clock)
+        self._lines = {each.state.team: Line(each, clock) for each in self._teams}
 
     def request(self, method: str, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
         """A request to any Web API method or address of a file, whatever its host and HTTP method."""
@@ -130,7 +138,8 @@ class SlackSession:
         return self.request("POST", url, **options)
 
     async def close(self) -> None:
-        self._line.cancel()
+        for line in self._lines.values():
+            line.cancel()
         self.closed = True
 
     @asynccontextmanager
@@ -143,18 +152,22 @@ class SlackSession:
         parts = urlsplit(url)
         name = parts.path.rpartition("/")[2]
         is_upload = _UPLOAD in parts.path
+        token = bearer(options.get("headers") or {})
         if is_upload:
             data = options.get("data")
-            answer = self.workspace.receive_file(name, data if isinstance(data, bytes) else b"")
+            workspace = self._teams.with_file(name)
+            answer = workspace.receive_file(name, data if isinstance(data, bytes) else b"")
         elif _RESPONSE in parts.path:
-            answer = self.workspace.respond(name, options["json"], now=self._clock.wall())
+            workspace = self._teams.with_response(name)
+            answer = workspace.respond(name, options["json"], now=self._clock.wall())
         elif (file_id := file_of_path(parts.path)) is not None:
-            answer = self.workspace.download(file_id, token=bearer(options.get("headers") or {}))
+            workspace = self._teams.with_file(file_id)
+            answer = workspace.download(file_id, token=token)
         else:
-            given, token = _arguments(parts.query, options), bearer(options.get("headers") or {})
+            given, workspace = _arguments(parts.query, options), self._teams.of(token)
             now, is_json = self._clock.wall(), options.get("json") is not None
-            answer = self.workspace.call(name, given, now=now, token=token, is_json=is_json)
-        answer = await self._line.carry(answer)
+            answer = workspace.call(name, given, now=now, token=token, is_json=is_json)
+        answer = await self._lines[workspace.state.team].carry(answer)
         if answer.silence == "cut":
             raise ServerDisconnectedError
         if answer.silence == "connect":

@@ -163,14 +163,18 @@ def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields:
 
 
 def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
-    """A person did something that lets the app open a view."""
+    """A person did something that lets the app open a view. The workspace is the person's, and a view says
+    for whose installation of the app it is (Slack Connect).
+    """
+    if "view" in fields:
+        fields["view"] = {**fields["view"], "app_installed_team_id": state.team}
     trigger = state.next_id("trigger-")
     state.triggers[trigger] = person.id, state.now
     payload = {
         "type": kind,
         "token": "verification-token",
         "api_app_id": state.bot.app_id,
-        "team": {"id": state.team, "domain": state.domain},
+        "team": {"id": person.team, "domain": state.domain},
         "enterprise": None,
         "is_enterprise_install": False,
         "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},

@@ -133,6 +133,7 @@ METHODS: Mapping[str, Method] = {
     ),
     "assistant.threads.setTitle": _method(_ASSIST, "channel_id! thread_ts! title!"),
     "auth.test": _method("", ""),
+    "bots.info": _method("users:read", "bot", TIER_3, form_only=True),
     "chat.appendStream": _method(_WRITE, f"channel! ts! {_CHUNKS}", TIER_4),
     "chat.delete": _method(_WRITE, "channel! ts! as_user:bool", TIER_3),
     "chat.postEphemeral": _method(

@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -26,6 +27,7 @@ from aiohttp import WSMsgType, web
 from ...clock import Clock
 from .files import FILES_PATH, file_of_path
 from .in_process import PAGE, Line, bearer
+from .teams import EmulatedTeams
 from .workspace import SIGNING_SECRET, CallAnswer, Change, Envelope, Workspace, WorkspaceRules
 
 _MAX_BODY = 32 * 1024 * 1024
@@ -304,7 +306,8 @@ class EventsApi(EventDelivery):
 
 
 class SlackServer:
-    """Serves one workspace while it is entered, on a free port where `port` is 0. Times are in seconds.
+    """Serves one workspace, or several with the same app, while it is entered, on a free port where `port`
+    is 0. Times are in seconds.
 
     `ack_timeout` and `retry_delays`: None, as the workspace's rules say. With `bot_url` payloads are posted
     there, signed; without, they go through Socket Mode. A `host` that is a path is a socket of the file
@@ -314,7 +317,7 @@ class SlackServer:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: Workspace | Sequence[Workspace],
         clock: Clock,
         *,
         bot_url: str | None = None,
@@ -324,7 +327,9 @@ class SlackServer:
         port: int = 0,
         bot_connector: aiohttp.BaseConnector | None = None,
     ) -> None:
-        self.workspace = workspace
+        workspaces = [workspace] if isinstance(workspace, Workspace) else workspace
+        self.workspace = workspace = workspaces[0]
+        self._teams = EmulatedTeams(workspaces)
         self._address = host, port
         rules, way = workspace.state.rules, "delivery" if bot_url is None else "http"
         patience = float(rules.size(f"{way}.ack", int(ACK_TIMEOUT)) if ack_timeout is None else ack_timeout)
@@ -343,7 +348,7 @@ class SlackServer:
         self.url = self.api_url = ""
         self._clock = clock
         self._closing = asyncio.Event()
-        self._line = Line(workspace, clock)
+        self._lines = {each.state.team: Line(each, clock) for each in self._teams}
         self._deliveries: set[asyncio.Task[None]] = set()
 
     @property
@@ -372,13 +377,16 @@ class SlackServer:
         self.url = f"http://{place}"
         self.api_url = f"{self.url}/api/"
         self._name(place)
-        self._unlisten = self.workspace.listen(self._on_change)
-        self._on_change(Change("envelope"))
+        self._unlisten = [each.listen(partial(self._on_change, each)) for each in self._teams]
+        for each in self._teams:
+            self._on_change(each, Change("envelope"))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._unlisten()
-        self._line.cancel()
+        for unlisten in self._unlisten:
+            unlisten()
+        for line in self._lines.values():
+            line.cancel()
         self._closing.set()
         for delivery in self._deliveries:
             delivery.cancel()
@@ -402,9 +410,10 @@ class SlackServer:
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def _name(self, place: str) -> None:
-        """The host and port in the addresses that the workspace gives out from now on."""
-        self.workspace.state.file_base = f"http://{place}"
-        self.workspace.state.link_base = f"ws://{place}"
+        """The host and port in the addresses that the workspaces give out from now on."""
+        for each in self._teams:
+            each.state.file_base = f"http://{place}"
+            each.state.link_base = f"ws://{place}"
 
     async def settle(self) -> None:
         """Wait until everything sent so far was acknowledged or lost."""
@@ -414,19 +423,19 @@ class SlackServer:
     async def refresh(self) -> None:
         await self.sockets.refresh()
 
-    def _on_change(self, change: Change) -> None:
+    def _on_change(self, workspace: Workspace, change: Change) -> None:
         if change.kind != "envelope":
             return
-        for envelope in self.workspace.take():
-            delivery = asyncio.create_task(self._deliver(envelope), name=f"deliver {envelope.id}")
+        for envelope in workspace.take():
+            delivery = asyncio.create_task(self._deliver(workspace, envelope), name=f"deliver {envelope.id}")
             self._deliveries.add(delivery)
             delivery.add_done_callback(self._deliveries.discard)
 
-    async def _deliver(self, envelope: Envelope) -> None:
+    async def _deliver(self, workspace: Workspace, envelope: Envelope) -> None:
         way = self.events or self.sockets
         await way.deliver(envelope)
         if envelope.id in way.acknowledged:
-            self.workspace.answered(envelope, way.acknowledged[envelope.id])
+            workspace.answered(envelope, way.acknowledged[envelope.id])
 
     async def _web_api(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
@@ -441,13 +450,15 @@ class SlackServer:
         if not isinstance(token, str):
             token = None
         now = self._clock.wall()
-        answer = self.workspace.call(method, args, now=now, token=token, is_json=is_json)
-        return _response(await self._carried(request, answer))
+        workspace = self._teams.of(token)
+        answer = workspace.call(method, args, now=now, token=token, is_json=is_json)
+        return _response(await self._carried(request, workspace, answer))
 
     async def _upload(self, request: web.Request) -> web.Response:
         content = await request.read()
-        answer = self.workspace.receive_file(request.match_info["file"], content)
-        answer = await self._carried(request, answer)
+        file_id = request.match_info["file"]
+        workspace = self._teams.with_file(file_id)
+        answer = await self._carried(request, workspace, workspace.receive_file(file_id, content))
         if answer.is_page:
             return _response(answer)
         text = f"OK - {len(content)}" if answer.body["ok"] else "refused"
@@ -455,12 +466,13 @@ class SlackServer:
 
     async def _download(self, request: web.Request) -> web.Response:
         file_id = file_of_path(request.path) or ""
-        answer = self.workspace.download(file_id, token=bearer(request.headers))
-        return _response(await self._carried(request, answer))
+        workspace = self._teams.with_file(file_id)
+        answer = workspace.download(file_id, token=bearer(request.headers))
+        return _response(await self._carried(request, workspace, answer))
 
-    async def _carried(self, request: web.Request, answer: CallAnswer) -> CallAnswer:
+    async def _carried(self, request: web.Request, workspace: Workspace, answer: CallAnswer) -> CallAnswer:
         """The answer, after all that a bad line does to it; a connection that never comes about breaks."""
-        answer = await self._line.carry(answer)
+        answer = await self._lines[workspace.state.team].carry(answer)
         if answer.silence == "timeout":
             await self._closing.wait()  # ends earlier where the client hangs up: the handler is cancelled
         elif answer.silence and request.transport is not None:
@@ -473,7 +485,8 @@ class SlackServer:
             body = json.loads(await request.text())
         except (ValueError, RecursionError):
             return web.Response(text="invalid_payload", status=400)
-        return _response(self.workspace.respond(request.match_info["key"], body, now=self._clock.wall()))
+        key = request.match_info["key"]
+        return _response(self._teams.with_response(key).respond(key, body, now=self._clock.wall()))
 
 
 def _response(answer: CallAnswer) -> web.Response:

@@ -184,7 +184,11 @@ class Change:
 
 @dataclass(slots=True)
 class WorkspaceState:
-    """The whole state of one workspace. `now`: the time of the latest call."""
+    """The whole state of one workspace. `now`: the time of the latest call.
+
+    `mark`: in each id that is given out, so that it differs from those of other workspaces.
+    `is_org_install`: the app is installed in the whole organisation.
+    """
 
     team: str
     domain: str
@@ -212,6 +216,8 @@ class WorkspaceState:
     file_base: str = "https://files.slack.com"
     viewing: dict[str, Json] = field(default_factory=dict)  # the context of each person
     now: float = 0.0
+    mark: str = ""
+    is_org_install: bool = False
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
 
@@ -222,7 +228,7 @@ class WorkspaceState:
 
     def next_id(self, prefix: str) -> str:
         count = self._counts[prefix] = self._counts.get(prefix, 0) + 1
-        return f"{prefix}{count:06d}"
+        return f"{prefix}{self.mark}{count:06d}"
 
     def find(self, channel: str, ts: str) -> StoredMessage | None:
         return self.messages.get(channel, {}).get(ts)

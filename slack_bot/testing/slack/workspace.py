@@ -60,12 +60,12 @@ __all__ = [
 BOT_TOKEN = "xoxb-emulated-workspace"
 APP_TOKEN = "xapp-emulated-workspace"
 CONFIG_TOKEN = "xoxe.xoxp-emulated-workspace"
-_TOKENS = {BOT_TOKEN: "bot", APP_TOKEN: "app", CONFIG_TOKEN: "config"}
 SIGNING_SECRET = "emulated-signing-secret"
 
 
 class Workspace:
-    """One workspace with one app. `faults` is a script for `FaultScript`, `manifest` is enforced.
+    """One workspace with one app. `faults` is a script for `FaultScript`, `manifest` is enforced. `token`:
+    the app's bot token there.
 
     `calls`: every call in order, also one that never arrived. `downloads`: the files that were asked for,
     each with the token. `outbox`: what is still to be delivered.
@@ -80,13 +80,15 @@ class Workspace:
         rules: WorkspaceRules | None = None,
         manifest: AppManifest = SHIPPED,
         faults: Mapping[str, Sequence[str | None]] | None = None,
+        token: str = BOT_TOKEN,
     ) -> None:
         self.bot = bot or Bot()
         self.state = WorkspaceState(team, domain, self.bot, rules or WorkspaceRules(), manifest)
+        self._tokens = {token: "bot", APP_TOKEN: "app", CONFIG_TOKEN: "config"}
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
         self.outbox = self.state.outbox
         self.faults = FaultScript(faults)
-        self._pipeline = CallPipeline(self.state, _TOKENS, self.faults)
+        self._pipeline = CallPipeline(self.state, self._tokens, self.faults)
         self.calls = self._pipeline.calls
         self.downloads: list[tuple[str, str | None]] = []
 
@@ -95,6 +97,14 @@ class Workspace:
         taken = self.outbox.copy()
         self.outbox.clear()
         return taken
+
+    def knows(self, token: str | None) -> bool:
+        """The token is one of this workspace's installation of the app."""
+        return self._tokens.get(token or "") in ("bot", "revoked")
+
+    def revoke_token(self) -> None:
+        """Somebody takes the app out of the workspace: its token works no more."""
+        self._tokens |= {token: "revoked" for token, kind in self._tokens.items() if kind == "bot"}
 
     def listen(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call `listener` at once when a thread changed or the outbox grew. Returns: stop that."""

@@ -32,14 +32,14 @@ from .other_checks import (
     check_store,
     workspace_findings,
 )
-from .probe import probe
+from .probe import probe, probe_somewhere
 from .rule_checks import check_rules
-from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
+from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket, check_workspaces
 
 _ALL = "see .env.example, which lists them all"
 _FIRST = "mend the settings first, then look again"
 _NEEDED = {
-    "slack": ("api_url", "bot_token", "app_token", "signing_secret"),
+    "slack": ("api_url", "bot_token", "bot_tokens", "app_token", "signing_secret"),
     "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts", "card_keys"),
     "store": ("url",),
     "health": ("host", "port"),
@@ -151,8 +151,12 @@ async def _slack(
     if slack.bot_token is not None:
         checks.append(check_bot(client, permissions, clock, app, is_signed=http))
         checks.append(check_events(client, slack, permissions, app))
+    elif slack.bot_tokens is not None:
+        checks.append(check_workspaces(slack, session, permissions, clock, app, is_signed=http))
+        checks.append(check_events(client, slack, permissions, app))
     if person is not None:
-        checks.append(probe(client, app, person, clock))
+        probing = probe(client, app, person, clock)
+        checks.append(probing if slack.bot_tokens is None else probe_somewhere(app, person, clock))
     for each in checks:
         async for finding in each:
             yield finding

@@ -263,34 +263,40 @@ async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) ->
     """What a probe showed is kept for the bot, which does not try what is missing. Without a probe: what the
     store has of it.
     """
-    kept, whose = settings.store, workspace_name(app.team_id)
+    whose = workspace_name(app.team_id)
+    known: dict[str, Mapping[str, str]] = {}
     try:
-        async with open_admin(store_options(kept)) as store:
+        async with open_admin(store_options(settings.store)) as store:
             for feature, finding in app.found.items():
                 await Profiles(store).save_fact(whose, feature, str(finding), clock.wall())
-            known = {} if app.found else await Profiles(store).profile(whose)
+            for team in () if app.found else sorted(app.clients) or (app.team_id,):
+                check = f"workspace {team}" if app.clients else "workspace"
+                known[check] = await Profiles(store).profile(workspace_name(team))
     except (StoreError, SettingsError):
         if not all(each.works for each in app.found.values()):
             text = "there is no store yet that could remember what is missing: the bot tries it again"
             yield warning("probe", text, "probe again once the bot has run")
         return
-    for feature in WorkspaceFeature:
-        if (found := FeatureFinding.parse(known.get(feature))) is not None:
-            yield _remembered(feature, found, clock.wall(), settings.stream.workspace_days)
+    for check, facts in known.items():
+        for feature in WorkspaceFeature:
+            if (found := FeatureFinding.parse(facts.get(feature))) is not None:
+                yield _remembered(check, feature, found, clock.wall(), settings.stream.workspace_days)
 
 
 _SHOWN_OTHERWISE = (WorkspaceFeature.TABLES, WorkspaceFeature.NAMES)
 
 
-def _remembered(feature: WorkspaceFeature, found: FeatureFinding, now: float, days: float) -> Diagnosis:
+def _remembered(
+    check: str, feature: WorkspaceFeature, found: FeatureFinding, now: float, days: float
+) -> Diagnosis:
     when = datetime.fromtimestamp(found.found_at, UTC).strftime("found on %Y-%m-%d at %H:%M UTC")
     word = "works" if found.works else f"does not work ({found.error})" if found.error else "does not work"
     if not found.is_good(now, days):
-        return ok("workspace", f"{feature}: {word}, {when}: too long ago, the bot tries again")
+        return ok(check, f"{feature}: {word}, {when}: too long ago, the bot tries again")
     if found.works or feature in _SHOWN_OTHERWISE:
-        return ok("workspace", f"{feature}: {word}, {when}")
+        return ok(check, f"{feature}: {word}, {when}")
     text = f"{feature}: {word}, {when}: the bot does not try"
-    return warning("workspace", text, "once that is mended, look with --probe and the id of a person")
+    return warning(check, text, "once that is mended, look with --probe and the id of a person")
 
 
 async def check_health(health: HealthSettings) -> AsyncIterator[Diagnosis]:

@@ -52,6 +52,19 @@ async def probe(client: AsyncWebClient, app: SlackApp, person: str, clock: Clock
         await _delete(client, channel, root)
 
 
+async def probe_somewhere(app: SlackApp, person: str, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """`probe` in that of several workspaces which knows the person as its own."""
+    for team, client in app.clients.items():
+        with suppress(_Refused):
+            user = (await _call(client, "users.info", user=person)).get("user")
+            if isinstance(user, Mapping) and user.get("team_id") == team:
+                app.team_id, app.user_id = team, person
+                async for finding in probe(client, app, person, clock):
+                    yield finding
+                return
+    yield failed("probe", f"{person} is in none of the workspaces", "give the id of a person in one (U...)")
+
+
 async def _streams(
     client: AsyncWebClient, app: SlackApp, person: str, at: tuple[str, str], now: float
 ) -> AsyncIterator[Diagnosis]:
@@ -145,7 +158,7 @@ async def _delete(client: AsyncWebClient, channel: str, ts: str) -> None:
 
 
 async def _call(client: AsyncWebClient, method: str, **args: Any) -> Mapping[str, Any]:
-    is_read = method in ("conversations.replies", "files.getUploadURLExternal")
+    is_read = method in ("conversations.replies", "files.getUploadURLExternal", "users.info")
     try:
         given = (args, None) if is_read else (None, args)
         answer = await client.api_call(method, params=given[0], json=given[1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -18,9 +18,12 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from ...clock import Clock
 from ...errors import SlackError
 from ...inbound.authorizer import call_or_raise
+from ...inbound.token_results import app_of, sign_in
 from ...manifest import Permission, manifest_of
-from ...observe.findings import Diagnosis, failed, ok, split, unknown, warning
+from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from ...settings.models import SlackSettings
+from ...settings.teams import tokens_in
+from ...slack.api import new_web_client
 from ...slack.features import FeatureFinding, WorkspaceFeature
 
 _HELLO = 10.0  # seconds
@@ -34,13 +37,15 @@ _APPS = "https://api.slack.com/apps"
 @dataclass(slots=True)
 class SlackApp:
     """What is known of the app: its id, once a connection named it, and who its bot is. `found`: what a
-    probe showed of its workspace. `has_agents`: its bot has several.
+    probe showed of its workspace. `has_agents`: its bot has several. `clients`: of several
+    tokens, by workspace.
     """
 
     app_id: str = ""
     team_id: str = ""
     user_id: str = ""
     has_agents: bool = False
+    clients: dict[str, AsyncWebClient] = field(default_factory=dict)
     found: dict[WorkspaceFeature, FeatureFinding] = field(default_factory=dict)
 
     def page(self, name: str) -> str:
@@ -116,21 +121,24 @@ async def check_bot(
         return
     app.team_id, app.user_id = str(answer.get("team_id") or ""), str(answer.get("user_id") or "")
     yield ok("bot token", f"signed in as {answer.get('user')} in {answer.get('team')}")
-    for finding in _scopes(answer, permissions, app):
+    named = answer.headers.get("x-oauth-scopes")
+    granted = None if named is None else named.split(",")
+    lacking = _lacking("scopes", granted, permissions, app)
+    for finding in lacking or [ok("scopes", f"all {len(permissions)} are granted")]:
         yield finding
     yield _clock(answer, clock, is_signed=is_signed)
 
 
-def _scopes(
-    answer: AsyncSlackResponse, permissions: tuple[Permission, ...], app: SlackApp
+def _lacking(
+    check: str, named: Sequence[str] | None, permissions: tuple[Permission, ...], app: SlackApp
 ) -> list[Diagnosis]:
-    named = answer.headers.get("x-oauth-scopes")
+    """What the scopes that Slack names lack."""
     if named is None:
-        return [unknown("scopes", "Slack does not name the token's scopes")]
-    granted = {each.strip() for each in named.split(",")}
-    found = [
+        return [unknown(check, "Slack does not name the token's scopes")]
+    granted = {each.strip() for each in named}
+    return [
         (warning if each.is_optional else failed)(
-            "scopes",
+            check,
             f"{each.scope} is missing: {each.lost}",
             "add it there and install the app again",
             app.page("oauth"),
@@ -138,7 +146,37 @@ def _scopes(
         for each in permissions
         if each.scope not in granted
     ]
-    return found or [ok("scopes", f"all {len(permissions)} are granted")]
+
+
+async def check_workspaces(
+    settings: SlackSettings,
+    session: aiohttp.ClientSession,
+    permissions: tuple[Permission, ...],
+    clock: Clock,
+    app: SlackApp,
+    *,
+    is_signed: bool,
+) -> AsyncIterator[Diagnosis]:
+    """Each of several bot tokens: its workspace and its scopes. One that does not work stops no other."""
+    tokens = tokens_in(settings.bot_tokens)
+    clients = [(number, new_web_client(settings, session, each)) for number, each in enumerate(tokens, 1)]
+    app_token = settings.app_token.get_secret_value() if settings.app_token else ""
+    results = await sign_in(clients, app.app_id or app_of(app_token))
+    works = [each for each in results if each.identity is not None]
+    for each in results:
+        check = f"workspace {each.team}" if each.team else f"token {each.number}"
+        if each.identity is None:
+            refused = split(check, each.problem)
+            yield replace(refused, state=DiagnosisState.WARNING) if works else refused
+        elif lacking := _lacking(check, each.identity.bot_scopes, permissions, app):
+            for finding in lacking:
+                yield finding
+        else:
+            who = f"signed in as {each.identity.user} in {each.identity.team} by token {each.number}"
+            yield ok(check, f"{who}; all {len(permissions)} scopes are granted")
+    app.clients |= {each.team: each.client for each in works}
+    if works:
+        yield _clock(await works[0].client.auth_test(), clock, is_signed=is_signed)
 
 
 def _clock(answer: AsyncSlackResponse, clock: Clock, *, is_signed: bool) -> Diagnosis:

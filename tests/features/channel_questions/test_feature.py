@@ -348,6 +348,6 @@ async def test_what_was_written_while_the_bot_was_away_is_not_answered() -> None
         await bot.idle()
         bot.workspace.say("U1", CHANNEL, "And where are we?", now=bot.now)
         bot.workspace.take()
-        await bot.app.backfill.run(bot.app.authorize)
+        await bot.app.backfill.run()
         await bot.idle()
         assert (len(bot.agent.questions), bot.read(mention)) == (1, ["One."])

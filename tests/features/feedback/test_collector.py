@@ -14,7 +14,7 @@ from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.features.feedback.test_targets import GIVEN
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, workspaces_of
 from tests.store import subjects
 
 ASKED = TurnRecord(
@@ -29,7 +29,8 @@ async def collector(store: MemoryStore, **settings: str) -> FeedbackCollector:
 
     scene = Scene()
     await store.accept(ASKED)
-    return FeedbackCollector(store, scene.api, FeedbackSettings(**settings), scene.clock, accept, 60.0)  # type: ignore[arg-type]
+    workspaces = workspaces_of(scene)
+    return FeedbackCollector(store, workspaces, FeedbackSettings(**settings), scene.clock, accept, 60.0)  # type: ignore[arg-type]
 
 
 async def kept(store: MemoryStore, turn: str = ASKED.key) -> FeedbackRecord:

@@ -30,7 +30,7 @@ async def missed(bot: BotHarness, ts: str, name: str = "robot_face", user: str =
 
 
 async def look_back(bot: BotHarness) -> None:
-    await bot.app.backfill.run(bot.app.authorize)
+    await bot.app.backfill.run()
     await bot.idle()
 
 

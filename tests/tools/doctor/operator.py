@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from slack_bot.clock import Clock, system_clock
 from slack_bot.observe.findings import Diagnosis, DiagnosisState
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.slack.server import SlackServer
+from slack_bot.testing.slack.teams import token_of
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, CONFIG_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.tools.doctor import doctor
@@ -58,11 +59,13 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, st
 
 
 @asynccontextmanager
-async def well(environment: dict[str, str]) -> AsyncIterator[Setup]:
-    workspace = Workspace()
+async def well(environment: dict[str, str], teams: Sequence[Workspace] = ()) -> AsyncIterator[Setup]:
+    """`teams`: several workspaces, in place of one."""
+    workspace = teams[0] if teams else Workspace()
     workspace.add_user("U1")
     agent = ScriptedAgent(answer("Hello."))
-    async with SlackServer(workspace, system_clock()) as server, serve_scripted(agent) as agent_url:
+    slack = SlackServer(teams or workspace, system_clock())
+    async with slack as server, serve_scripted(agent) as agent_url:
         for name, value in {
             "SLACK_BOT_TOKEN": BOT_TOKEN,
             "SLACK_APP_TOKEN": APP_TOKEN,
@@ -72,6 +75,9 @@ async def well(environment: dict[str, str]) -> AsyncIterator[Setup]:
             "SLACK_BOT_STORE__URL": "sqlite:///bot.sqlite",
         }.items():
             environment[name] = value
+        if teams:
+            del environment["SLACK_BOT_TOKEN"]
+            environment["SLACK_BOT_TOKENS"] = ",".join(token_of(n) for n in range(1, len(teams) + 1))
         yield Setup(workspace, server, environment)
 
 
