@@ -29,18 +29,18 @@ async def replicas(redis_server: RedisServer) -> AsyncIterator[list[RedisHour]]:
 
 async def test_replicas_count_together_and_a_question_once(replicas: list[RedisHour]) -> None:
     settings = TurnSettings(hourly_person=2, hourly_channel=3, hourly_total=4)
-    one, other = (HourlyQuestions(settings, counts) for counts in replicas)
-    assert await one.refusal("U1", "C1", "a") is None
-    assert await other.refusal("U1", "C1", "a") is None
-    assert await other.refusal("U1", "C1", "b") is None
+    one, other = (HourlyQuestions(settings, counts, lambda team: "") for counts in replicas)
+    assert await one.refusal("U1", "C1", "T1", "a") is None
+    assert await other.refusal("U1", "C1", "T1", "a") is None
+    assert await other.refusal("U1", "C1", "T1", "b") is None
     for hourly in (one, other):
-        refused = await hourly.refusal("U1", "C1", "c")
+        refused = await hourly.refusal("U1", "C1", "T1", "c")
         assert refused is not None and refused.words.startswith("You have asked 2 questions within an hour")
-    assert await one.refusal("U2", "C1", "d") is None
-    refused = await other.refusal("U3", "C1", "e")
+    assert await one.refusal("U2", "C1", "T1", "d") is None
+    refused = await other.refusal("U3", "C1", "T1", "e")
     assert refused is not None and refused.words.startswith("This channel has asked 3 questions")
-    assert await other.refusal("U3", "C2", "e") is None
-    refused = await one.refusal("U4", "C3", "f")
+    assert await other.refusal("U3", "C2", "T1", "e") is None
+    refused = await one.refusal("U4", "C3", "T1", "f")
     assert refused is not None and refused.words.startswith("I was asked 4 questions")
 
 

@@ -18,9 +18,14 @@ from slack_bot.turn.outbound import OutboundMessage
 CI = ("key", "ci")
 
 
+def together(team: str) -> str:
+    """There is one workspace only."""
+    return ""
+
+
 def outboxes(store: MemoryStore) -> list[Outbox]:
     clock = system_clock()
-    hourly = [HourlyQuestions(TurnSettings(), LocalHour(store, clock)) for _ in range(2)]
+    hourly = [HourlyQuestions(TurnSettings(), LocalHour(store, clock, together), together) for _ in range(2)]
     return [Outbox(store, each, clock) for each in hourly]
 
 

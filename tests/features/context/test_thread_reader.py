@@ -13,7 +13,7 @@ from slack_bot.settings.context import ContextSettings
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.virtual_clock import WALL_ZERO
 from slack_bot.turn.record import ThreadKey
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, workspaces_of
 
 REPLIES = "conversations.replies"
 UNTIL = f"{WALL_ZERO + 1000:.6f}"
@@ -31,7 +31,7 @@ class Thread:
             say("U1", "C1", str(number), now=WALL_ZERO + 1 + number, thread_ts=self.root)
             for number in range(replies)
         ]
-        self.reader = ThreadReader(self.scene.api, ContextSettings(**settings), 50)
+        self.reader = ThreadReader(workspaces_of(self.scene), ContextSettings(**settings), 50)
 
     async def read(self, oldest: str = "0", latest: str = UNTIL) -> ThreadRead:
         return await self.reader.read(ThreadKey("T1", "C1", self.root), oldest, latest)
@@ -83,7 +83,7 @@ def test_what_was_read_before_a_refusal_is_kept(page: int, caplog: pytest.LogCap
         thread = Thread(450, {REPLIES: [*[None] * page, "ratelimited:5", None]})
         found = await thread.read()
         assert times(found) == [thread.root, *thread.replies][: 200 * page]
-        assert (found.is_failed, thread.reader.is_limited) == (True, False)
+        assert (found.is_failed, thread.reader.is_limited("T1")) == (True, False)
         assert not (await thread.read(oldest=thread.replies[-2], latest=thread.replies[-1])).messages[2:]
 
     play(story)
@@ -111,7 +111,7 @@ def test_an_app_that_may_read_once_a_minute_is_refused_the_second_time(
         thread = Thread(3, {REPLIES: [None, "ratelimited:57", None]})
         assert not (await thread.read()).is_failed
         assert (await thread.read()).is_failed
-        assert thread.reader.is_limited and thread.calls == 2
+        assert thread.reader.is_limited("T1") and thread.calls == 2
 
     play(story)
     (problem,) = told(caplog)
@@ -123,7 +123,7 @@ def test_a_missing_scope_is_said_once_with_its_remedy(caplog: pytest.LogCaptureF
         thread = Thread(3, {REPLIES: ["missing_scope"]})
         for _ in range(3):
             assert (await thread.read()).is_failed
-        assert not thread.reader.is_limited
+        assert not thread.reader.is_limited("T1")
 
     play(story)
     (problem,) = told(caplog)
