@@ -147,7 +147,7 @@ async def measure(bot: str, turns: int, tokens: int, a_second: float, limits: Ma
                 running.ask(number)
                 await asyncio.sleep(1 / _RAMP)
             most = await _until_done(running, turns + 1, tokens / a_second + _OVER)
-            cpu, late = running.cpu_seconds() - cpu, _late(looks, await _looks(bot, port))
+            cpu, late = running.cpu_seconds() - cpu, late_of(looks, await _looks(bot, port))
             texts = ["".join(_texts(running, root)) for root in running.roots[1:]]
             stamps = tokens // _STAMP_EVERY
             whole = sum(len(_STAMP.findall(text)) == stamps for text in texts)
@@ -183,15 +183,18 @@ def _texts(running: Deployed, root: str) -> Iterator[str]:
 
 
 async def _looks(bot: str, port: int) -> dict[float, float]:
+    return await looks_at_loop(port) if bot == OURS else {}
+
+
+async def looks_at_loop(port: int) -> dict[float, float]:
     """How many looks at the loop found it late by at most so many seconds."""
-    if bot != OURS:
-        return {}
     async with httpx.AsyncClient(trust_env=False) as http:
         said = (await http.get(f"http://127.0.0.1:{port}/metrics")).text
     return {float(most): float(looks) for most, looks in _BUCKET.findall(said)}
 
 
-def _late(before: dict[float, float], after: dict[float, float]) -> float | None:
+def late_of(before: dict[float, float], after: dict[float, float]) -> float | None:
+    """By how many seconds at most the loop was late between the two, but for 1 % of the looks."""
     looks = {most: after[most] - before[most] for most in after}
     return min((most for most, count in looks.items() if count >= 0.99 * max(looks.values())), default=None)
 

@@ -102,24 +102,31 @@ class Deployed:
 
     def resident(self) -> int:
         """The bot process's resident memory in bytes. OSError where there is no /proc."""
-        return self._memory("VmRSS:")
+        return memory_of(self.process.pid)
 
     def peak(self) -> int:
         """The most that `resident` ever was. OSError where there is no /proc."""
-        return self._memory("VmHWM:")
-
-    def _memory(self, name: str) -> int:
-        lines = Path(f"/proc/{self.process.pid}/status").read_text("ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+        return memory_of(self.process.pid, "VmHWM:")
 
     def cpu_seconds(self) -> float:
         """The processor time of the bot's process by now. OSError where there is no /proc."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process.pid)
 
     def files(self) -> int:
         """The files and sockets that the bot's process has open. OSError where there is no /proc."""
         return sum(1 for _ in Path(f"/proc/{self.process.pid}/fd").iterdir())
+
+
+def memory_of(pid: int, name: str = "VmRSS:") -> int:
+    """The memory of a process in bytes; `name`: which, as /proc calls it. OSError where there is no /proc."""
+    lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+
+def cpu_of(pid: int) -> float:
+    """The processor time of a process by now, in seconds. OSError where there is no /proc."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @asynccontextmanager
