@@ -18,10 +18,10 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError
-from slack_bot.say import message_of
+from slack_bot.say import message_of, say
 from slack_bot.store.sqlite_admin import OPENER
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
-from slack_bot.testing.harness import CHANNEL, wait_until
+from slack_bot.testing.harness import CHANNEL, bot_settings, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
@@ -258,3 +258,12 @@ async def test_where_the_bot_that_was_to_deliver_it_dies_say_ends_and_the_next_o
         assert question == "hi"
         assert " ".join(body).split() == LINES.split()
         assert len(at.agent.questions) == 1
+
+
+def test_the_workspace_is_named_where_there_are_several() -> None:
+    assert message_of(args(channel="C1", text="hi", team="T2")).team == "T2"
+    with pytest.raises(SettingsError, match="--team is 'acme'; give the workspace's id"):
+        message_of(args(channel="C1", text="hi", team="acme"))
+    settings = bot_settings({"bot_token": None, "bot_tokens": "xoxb-1,xoxb-2"})
+    with pytest.raises(SettingsError, match="SLACK_BOT_TOKENS is of several workspaces; give --team"):
+        asyncio.run(say(settings, OutboundMessage("hi", channel="C1"), None, wait=False))

@@ -87,3 +87,19 @@ def test_each_setting_says_where_it_is_from(tmp_path: Path) -> None:
         sources = {each.name: (each.value, each.source) for each in found.effective(channel)}
         assert sources["context"] == ("thread", "[channels.dm]")
     assert found.channels == ["C0123456"]
+
+
+def test_a_workspace_weighs_more_than_all_channels_and_less_than_direct_messages_and_single_ones(
+    tmp_path: Path,
+) -> None:
+    text = FILE + '[teams.T2]\nbusy = "queue"\ncontext = "none"\nguests = "deny"\n'
+    found = policies(tmp_path, text)
+    assert (found.of("C9", "T2").busy, found.of("C9", "T2").guests) == ("queue", "deny")
+    assert (found.of("C9", "T1"), found.of("C9")) == (found.of("C9", "T3"), found.of("C9", ""))
+    assert (found.of("D9", "T2").context, found.of("C0123456", "T2").busy) == ("thread", "interrupt")
+    assert policies(tmp_path, text, busy="collect").of("C9", "T2").busy == "collect"
+    assert (found.teams, found.channels) == (["T2"], ["C0123456"])
+    assert found.values("guests") == {"allow", "deny"}
+    sources = {each.name: each.source for each in found.effective("C9", "T2")}
+    assert (sources["guests"], sources["busy"]) == ("[teams.T2]", "[teams.T2]")
+    assert {each.source for each in found.effective("C9")} == {"", "[channel]"}

@@ -56,6 +56,22 @@ def problems(tmp_path: Path, text: str) -> list[str]:
             '[channel]\ngroups = ["U1"]',
             ["channel.groups is ['U1']: should be ids of user groups, as S0123456"],
         ),
+        (
+            '[teams.t0123]\nguests = "deny"',
+            ["teams.t0123 is no workspace; did you mean teams.T0123?"],
+        ),
+        (
+            '[teams.acme]\nguests = "deny"\n[teams.T1]\nguest = "deny"\npost_to = ["C1"]',
+            [
+                "teams.acme is no workspace; write its id (T0123456), which doctor names",
+                "teams.T1.guest is not a setting; did you mean guests?",
+                "teams.T1.post_to would count in every channel: write it below [channels.C...]",
+            ],
+        ),
+        (
+            '[teams]\nguests = "deny"',
+            ["teams.guests is no workspace; write its id (T0123456), which doctor names"],
+        ),
         ('[channel]\npeople = "U1"', ["channel.people is 'U1': should be a list: write people = [\"U1\"]"]),
         (
             '[channels.C012]\ngroups = "S1, S2"\nbusy = 1',

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.testing.slack.teams import new_team
 from tests.tools.doctor.operator import environment, well
 
 __all__ = ["environment"]
@@ -160,3 +161,22 @@ def test_settings_without_effect_are_named(
     said = capsys.readouterr().out
     assert line in said
     assert ("without effect" in said) == bool(line)
+
+
+async def test_in_one_of_several_workspaces(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "slack_bot.toml").write_text('[teams.T2]\nguests = "deny"\nagent = "default"\n')
+    teams = [new_team(1), new_team(2)]
+    teams[1].add_user("U7", guest="single")
+    async with well(environment, teams):
+        environment["SLACK_BOT_CONFIG"] = "slack_bot.toml"
+        look = ["config", "show", "C0123", "--user", "U7"]
+        assert await asyncio.to_thread(main, [*look, "--team", "T2"]) == 0
+        said = capsys.readouterr().out
+        assert "[teams.T2]" in said
+        assert "U7 may not ask here: it came from a guest" in said
+        assert await asyncio.to_thread(main, look) == 2
+        assert "--user needs --team, a workspace of which there is a token that works: T1, T2" in (
+            capsys.readouterr().err
+        )

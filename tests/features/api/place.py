@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,6 +26,7 @@ from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
+from tests.e2e.several_teams import tokens
 
 KEY, POOR_KEY = "sbk_all-that-it-may", "sbk_little"
 SECRET = "a secret that is long enough"
@@ -135,28 +136,32 @@ async def place(
     secrets: Mapping[str, SecretStr] = SECRETS,
     http: bool = True,
     store: Store | None = None,
+    teams: Sequence[Workspace] = (),
     **overrides: Any,
 ) -> AsyncIterator[Place]:
+    """`teams`: several workspaces, in place of one."""
     (file := folder / "slack_bot.toml").write_text(text, "utf-8")
     clock, port, own_port = system_clock(), free_port(), free_port()
-    workspace = Workspace()
+    workspace = teams[0] if teams else Workspace()
     workspace.add_channel(CHANNEL).members.update(workspace.add_user(user).id for user in ("U1", "U2"))
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.1),) * 9))
     url = f"http://127.0.0.1:{port}/slack/events" if http else None
     async with (
         serve_scripted(agent) as agent_url,
-        SlackServer(workspace, clock, bot_url=url) as face,
+        SlackServer(teams or workspace, clock, bot_url=url) as face,
         aiohttp.ClientSession() as session,
     ):
         settings = emulated(
             bot_settings({"http_port": port, "http_host": "127.0.0.1"}, agent_url), face.api_url
         )
-        values = {
+        values: dict[str, Any] = {
             "config": str(file),
             "api.port": own_port,
             "api.host": "127.0.0.1",
             "outbound_interval": 0.05,
         }
+        if teams:
+            values |= {"bot_token": None, "bot_tokens": tokens(len(teams))}
         settings = with_overrides(settings, {**values, **overrides})
         settings = settings.model_copy(update={"hook_variables": secrets})
         async with await build(settings, clock=clock, store=store) as app, connected(app, http=http):
