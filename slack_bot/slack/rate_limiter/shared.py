@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -56,7 +57,7 @@ class SharedRateLimiter(RateLimiter):
     ) -> None:
         super().__init__(settings, clock)
         self._prefix, self._sleeps = f"{prefix}:{team}" if team else prefix, bool(team)
-        self._asked_at = clock.monotonic()
+        self._asked_at = -math.inf
         self._settings, self._redis, self._outage = settings, redis, outage or Outage()
         self._interval = settings.share_interval
         self._forget_after = max(lease, _FORGET_AFTER * self._interval)
@@ -124,8 +125,9 @@ class SharedRateLimiter(RateLimiter):
 
     async def _sleep(self) -> None:
         """Leave the budgets to the other replicas until something is called again."""
-        with suppress(RedisError, OSError, TimeoutError):
-            await self._sync(leaves=True)
+        if self._calls:
+            with suppress(RedisError, OSError, TimeoutError):
+                await self._sync(leaves=True)
         self._is_away = False
         self._governor.first_share = 0.0
         for bucket in self._governor.buckets().values():

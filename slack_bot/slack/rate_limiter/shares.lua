@@ -14,12 +14,13 @@ local IDLE = 1 / 4 -- of a budget is divided evenly, the rest by the answers und
 local STEP = 0.02 -- a smaller share is not worth a move
 local NEW = 1 / 4 -- at most, for a newcomer while not all are known
 
-local all = redis.call('GET', KEYS[1])
-all = all and cjson.decode(all) or {seen = {}, seq = {}, at = 0, calm_until = 0}
+local known = redis.call('GET', KEYS[1])
+local all = known and cjson.decode(known) or {seen = {}, seq = {}, at = 0, calm_until = 0}
 if (all.seq[call.id] or 0) >= call.seq then
   return nil -- it was sent long ago
 end
-if now - all.at > call.lease then
+local have_left = known and next(all.seen) == nil -- all of them said what they had, and nobody is unknown
+if now - all.at > call.lease and not have_left then
   all.calm_until = now + call.lease -- Redis was away, or has lost its memory: what others have will be told
 end
 all.at = now

@@ -31,9 +31,9 @@ BUDGET = budgets_of(SETTINGS)[APPEND]
 class Replica:
     """A limiter, and when its calls went."""
 
-    def __init__(self, server: RedisServer, settings: GovernorSettings, lease: float) -> None:
+    def __init__(self, server: RedisServer, settings: GovernorSettings, lease: float, team: str = "") -> None:
         self.redis = connect(server.url)
-        self.limiter = SharedRateLimiter(settings, system_clock(), self.redis, lease)
+        self.limiter = SharedRateLimiter(settings, system_clock(), self.redis, lease, team=team)
         self.went: list[float] = []
         self._answers: set[asyncio.Task[None]] = set()
 
@@ -107,10 +107,14 @@ def now() -> float:
 
 @asynccontextmanager
 async def replicas(
-    server: RedisServer, count: int = 3, settings: GovernorSettings = SETTINGS, lease: float = 3.0
+    server: RedisServer,
+    count: int = 3,
+    settings: GovernorSettings = SETTINGS,
+    lease: float = 3.0,
+    team: str = "",
 ) -> AsyncIterator[list[Replica]]:
     async with AsyncExitStack() as stack:
-        found = [Replica(server, settings, lease) for _ in range(count)]
+        found = [Replica(server, settings, lease, team) for _ in range(count)]
         for each in found:
             stack.push_async_callback(each.redis.aclose)
             await each.limiter.start()
@@ -399,3 +403,42 @@ async def test_an_answer_to_a_call_of_long_ago_changes_nothing(redis_server: Red
         one.limiter._calls = 0
         await until(lambda: one.limiter._calls == 2)
         assert {key: bucket.share for key, bucket in one.limiter._governor.buckets().items()} == before
+
+
+# -- several workspaces
+
+
+async def test_a_workspace_in_which_nothing_is_called_asks_redis_nothing(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has its budget within a moment when something is, and leaves it again afterwards."""
+    monkeypatch.setattr(shared, "_IDLE", 0.5)
+    async with replicas(redis_server, 2, team="T1") as (one, two):
+        assert one.limiter._calls == two.limiter._calls == 0
+        began = now()
+        await one.call(APPEND)
+        assert now() - began < 2.0
+        await until(lambda: not one.limiter._governor.buckets())
+        asked = one.limiter._calls
+        await asyncio.sleep(5 * SETTINGS.share_interval)  # in which nothing is to happen
+        assert (one.limiter._calls, two.limiter._calls) == (asked, 0)
+        await two.call(START)
+        assert two.limiter._governor.buckets()[START, ""].share > 0.9, "the other one has left"
+
+
+async def test_the_budgets_of_a_workspace_are_kept_over_its_replicas_and_are_not_those_of_another(
+    redis_server: RedisServer,
+) -> None:
+    async with (
+        replicas(redis_server, 2, team="T1") as (one, two),
+        replicas(redis_server, 1, team="T2") as (other,),
+    ):
+        one.answer(*"abc")
+        two.answer(*"def")
+        other.answer("x")
+        await until(is_divided(one, two))
+        await until(lambda: other.share > 0.95)
+        before = [len(each.went) for each in (one, two, other)]
+        await until(lambda: len(other.went) - before[2] >= 60)
+        assert most_over(one.went, two.went) < 1
+        assert most_over(other.went) < 1
