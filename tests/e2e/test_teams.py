@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from slack_bot.app import build
 from slack_bot.clock import system_clock
 from slack_bot.store.outbound import accept_outbound, outbound, unfinished_outbound
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
-from slack_bot.testing.harness import bot_settings, connected, emulated, wait_until
+from slack_bot.testing.harness import bot_settings, connected, emulated, free_port, wait_until
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.slack.server import SlackServer
@@ -58,13 +60,17 @@ async def test_each_workspace_is_answered_in_its_own_thread() -> None:
         assert asked == ["T1", "T2"]
 
 
-async def test_one_connection_brings_the_events_of_all() -> None:
-    teams, clock = new_teams(3), system_clock()
+@pytest.mark.parametrize("http", [False, True])
+async def test_one_way_brings_the_events_of_all(http: bool) -> None:
+    """Socket Mode with one app-level token, or HTTP with one signing secret."""
+    teams, clock, port = new_teams(3), system_clock(), free_port()
+    bot_url = f"http://127.0.0.1:{port}/slack/events" if http else None
     agent = ScriptedAgent(answer("Hello.", seconds=0.2))
-    async with serve_scripted(agent) as agent_url, SlackServer(teams, clock) as server:
+    async with serve_scripted(agent) as agent_url, SlackServer(teams, clock, bot_url=bot_url) as server:
         settings = emulated(bot_settings(agent_url=agent_url), server.api_url)
-        settings = with_overrides(settings, {"bot_token": None, "bot_tokens": tokens(3)})
-        async with await build(settings, clock=clock) as app, connected(app):
+        address = {"http_host": "127.0.0.1", "http_port": port}
+        settings = with_overrides(settings, {"bot_token": None, "bot_tokens": tokens(3), **address})
+        async with await build(settings, clock=clock) as app, connected(app, http=http):
             roots = [
                 team.say(person_of(n), channel_of(n), f"<@{team.bot.user_id}> hi", now=clock.wall())
                 for n, team in enumerate(teams, start=1)
@@ -76,7 +82,7 @@ async def test_one_connection_brings_the_events_of_all() -> None:
                     return [each.text for each in team.thread(*place) if each.is_bot] == ["Hello."]
 
                 await wait_until(is_answered, team)
-            assert server.sockets.connections == 2
+            assert server.sockets.connections == (0 if http else 2)
 
 
 @on_virtual_time
