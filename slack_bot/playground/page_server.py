@@ -38,8 +38,11 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::\d{1,5}
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
-    """The application. `hosts` are names that requests may use besides the loopback ones and addresses."""
+def build_site(
+    visitor: Visitor, hosts: Iterable[str], others: Iterable[web.RouteDef] = ()
+) -> web.Application:
+    """The application. `hosts` are names that requests may use besides the loopback ones and addresses;
+    `others` are served beside the page."""
     allowed = frozenset({"localhost", *hosts})
     pages: set[_Page] = set()
 
@@ -76,7 +79,7 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     site = web.Application(middlewares=[guard])
     site.on_response_prepare.append(_add_headers)
     site.on_shutdown.append(close_pages)
-    site.add_routes([web.get("/ws", connect), web.get("/file/{id}", give_file)])
+    site.add_routes([*others, web.get("/ws", connect), web.get("/file/{id}", give_file)])
     site.add_routes([web.get("/favicon.ico", give_no_icon)])
     site.add_routes([web.get(path, _give_page_file) for path in ("/", "/page/{name}")])
     return site

@@ -6,7 +6,7 @@ The bot is the one of `slack-bot run`; workspace and agent are on real sockets.
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,9 +184,14 @@ def _hand_on(app: App, replays: Replays) -> None:
 
 
 @asynccontextmanager
-async def serve_page(visitor: Visitor, host: str, port: int) -> AsyncIterator[str]:
-    """The page until the context is left; yields its address. Raises BotError if that cannot be had."""
-    runner = web.AppRunner(build_site(visitor, [host]), access_log=None, shutdown_timeout=1.0)
+async def serve_page(
+    visitor: Visitor, host: str, port: int, others: Iterable[web.RouteDef] = ()
+) -> AsyncIterator[str]:
+    """The page until the context is left, and `others` beside it; yields its address.
+
+    Raises BotError if that cannot be had.
+    """
+    runner = web.AppRunner(build_site(visitor, [host], others), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
         try:

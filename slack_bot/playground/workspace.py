@@ -33,6 +33,7 @@ from ..testing.slack.workspace import (
     Workspace,
     WorkspaceRules,
 )
+from .control import WorkspaceControl
 from .feed import PageUpdate
 from .hosting import check_port, no_address, serve_until_stopped, set_up_logs
 from .recorder import ReplayRouter
@@ -133,12 +134,15 @@ async def open_workspace(
     workspace = Workspace(rules=rules or WorkspaceRules.real(), manifest=manifest)
     async with ReplayRouter(AsyncHTTPTransport(verify=shared_tls())) as nobody:
         visitor = _WorkspaceVisitor(workspace, nobody, clock, has_bot=False)
-        async with serve_page(visitor, host, port) as url, AsyncExitStack() as stack:
-            server = SlackServer(workspace, clock, bot_url=events, host=host, port=api_port)
+        server = SlackServer(workspace, clock, bot_url=events, host=host, port=api_port)
+        async with AsyncExitStack() as stack:
             try:
                 await stack.enter_async_context(server)
             except OSError as error:
                 raise BotError(no_address("Web API", host, api_port, error, "--api-port")) from error
+            control = WorkspaceControl(workspace, visitor, server, clock)
+            stack.callback(control.close)
+            url = await stack.enter_async_context(serve_page(visitor, host, port, control.routes()))
             yield RunningWorkspace(url, server.api_url, workspace, visitor)
 
 

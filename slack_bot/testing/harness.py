@@ -323,9 +323,9 @@ def free_port() -> int:
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 60.0) -> None:
-    """Wait until `condition` holds, looking again at each change. `within` is in seconds."""
+    """Wait until `condition` holds, looking again at each change and call. `within` is in seconds."""
     async with asyncio.timeout(within):
-        with _changes(workspace, "thread", "view", "envelope") as changed:
+        with _changes(workspace, "thread", "view", "envelope", "call") as changed:
             while not condition():
                 changed.clear()
                 await changed.wait()

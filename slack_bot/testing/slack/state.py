@@ -174,9 +174,9 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something changed that a person or the app could notice. `user`: whose view it is."""
+    """Something changed that a person or the app could notice, or a call came. `user`: whose view it is."""
 
-    kind: Literal["thread", "envelope", "view"]
+    kind: Literal["thread", "envelope", "view", "call"]
     channel: str = ""
     thread_ts: str = ""
     user: str = ""
@@ -289,6 +289,9 @@ class WorkspaceState:
 
     def view_changed(self, user: str) -> None:
         self._notify(Change("view", user=user))
+
+    def called(self) -> None:
+        self._notify(Change("call"))
 
     def _notify(self, change: Change) -> None:
         for listener in tuple(self.listeners):

@@ -107,7 +107,7 @@ class Workspace:
         self._tokens |= {token: "revoked" for token, kind in self._tokens.items() if kind == "bot"}
 
     def listen(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call `listener` at once when a thread changed or the outbox grew. Returns: stop that."""
+        """Call `listener` at once when a thread changed, the outbox grew, a call came. Returns: stop that."""
         self.state.listeners.append(listener)
         return lambda: self.state.listeners.remove(listener)
 
@@ -151,7 +151,9 @@ class Workspace:
         self, method: str, args: Mapping[str, Any], *, now: float, token: str | None, is_json: bool = False
     ) -> CallAnswer:
         """A Web API call. `args` as they came: JSON values, or strings out of a form."""
-        return self._pipeline.call(method, args, now, token, is_json)
+        answer = self._pipeline.call(method, args, now, token, is_json)
+        self.state.called()
+        return answer
 
     def receive_file(self, file_id: str, content: bytes) -> CallAnswer:
         """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""

@@ -44,10 +44,10 @@ def test_listeners_hear_of_threads_and_envelopes_until_they_stop() -> None:
     heard: list[Change] = []
     forget = scene.workspace.listen(heard.append)
     scene.post(text="t")
-    assert heard == [Change("thread", "C1", scene.root), Change("envelope")]
+    assert heard == [Change("thread", "C1", scene.root), Change("envelope"), Change("call")]
     forget()
     scene.post(text="t")
-    assert len(heard) == 2
+    assert len(heard) == 3
 
 
 SCENE = Scene()
