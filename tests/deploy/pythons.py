@@ -1,11 +1,13 @@
 """`python -m tests.deploy.pythons [RELEASE...] [-- PYTEST WORDS]`: the suite on the Pythons of other Debians.
 
 For each release (default: trixie with Python 3.13, forky with 3.14) debootstrap makes a root, from the mirror
-that apt uses on this machine. In it both commands of the README are carried out, with Debian's own Python and
-nothing else installed: the first one up to a question to the playground's agent, then the suite. `-n 2` and
-the like go to pytest. Takes about ten minutes a release, and 700 MB.
+that apt uses on this machine. In it, with Debian's own Python and nothing else installed: the first command
+of the README, whose bot and agent pass `conform`; the wheel, installed into an environment of its own and run
+from an empty folder; the second command of the README, which is the suite. `-n 2` and the like go to pytest.
+`--smoke` leaves the suite out. Takes about a minute for a root, ten for the suite, and 700 MB.
 
-Exit status 3: this machine does not let it (no root, no debootstrap, or no mounts), and nothing was done.
+Exit status 3: a root cannot be had here (no rights, no debootstrap, no mounts, or no such release at the
+mirror). Nothing was tried then, and the reason is said.
 """
 
 from __future__ import annotations
@@ -27,7 +29,13 @@ _INCLUDED = "python3,python3-venv,ca-certificates"
 _SCRIPTS = Path("/usr/share/debootstrap/scripts")
 _ETC = ("hosts", "resolv.conf", "pip.conf", "xdg/pip")
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-_ASKED = "slack-bot conform --only simple-chat"
+_ASKED = "slack-bot conform --suite extended"
+_WHEEL = (
+    ".play/bin/pip wheel -q --no-deps --no-index --no-build-isolation -w /empty . && python3 -m venv /wheel"
+    " && cd /empty && /wheel/bin/pip install -q /empty/*.whl && rm /empty/*.whl"
+    " && /wheel/bin/slack-bot --version && /wheel/bin/slack-bot replay {tape}"
+)
+_TAPE = "/src/docs/tapes/caipe-0.3.0-simple.jsonl"
 
 
 def main() -> int:
@@ -37,20 +45,24 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("releases", nargs="*", metavar="RELEASE", help=f"default: {' '.join(_RELEASES)}")
+    parser.add_argument("--smoke", action="store_true", help="without the suite")
     parser.add_argument("--in-own-mounts", type=Path, help=argparse.SUPPRESS)
     given = sys.argv[1:]
     at = given.index("--") if "--" in given else len(given)
     args, words = parser.parse_args(given[:at]), given[at + 1 :]
     if args.in_own_mounts is not None:
-        return _run(args.releases[0], args.in_own_mounts, words)
+        return _run(args.releases[0], args.in_own_mounts, commands_of(words, has_suite=not args.smoke))
     if not _is_possible():
         sys.stderr.write(
             "Not done: this needs root, debootstrap, and `unshare --mount --pid` to be allowed.\n"
         )
         return NOT_POSSIBLE
-    statuses = {release: _in_own_mounts(release, words) for release in args.releases or _RELEASES}
+    options = ["--smoke"] if args.smoke else []
+    releases = args.releases or _RELEASES
+    statuses = {release: _in_own_mounts(release, [*options, "--", *words]) for release in releases}
+    said = {0: "passed", NOT_POSSIBLE: "not to be had"}
     for release, status in statuses.items():
-        sys.stdout.write(f"{release}: {'passed' if status == 0 else f'failed ({status})'}\n")
+        sys.stdout.write(f"{release}: {said.get(status, f'failed ({status})')}\n")
     return max(statuses.values())
 
 
@@ -65,11 +77,11 @@ def _in_own_mounts(release: str, words: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix=f"{release}-") as folder:  # its mounts end with the process
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
         program = [sys.executable, "-m", "tests.deploy.pythons", release, "--in-own-mounts", folder]
-        return subprocess.run([*unshare, *program, "--", *words], check=False).returncode
+        return subprocess.run([*unshare, *program, *words], check=False).returncode
 
 
-def _run(release: str, root: Path, words: list[str]) -> int:
-    """Make the root, carry out the README in it. Returns the first exit status that is not 0."""
+def _run(release: str, root: Path, commands: list[str]) -> int:
+    """Make the root, carry out `commands` in it. Returns the first exit status that is not 0."""
     script = _SCRIPTS / release
     # a release that is newer than debootstrap is made as unstable is
     script = script if script.exists() else _SCRIPTS / "sid"
@@ -84,14 +96,14 @@ def _run(release: str, root: Path, words: list[str]) -> int:
     ]
     made = subprocess.run(debootstrap, check=False, stdout=subprocess.PIPE, text=True)
     if made.returncode != 0:
-        sys.stderr.write(made.stdout)
-        return made.returncode
+        sys.stderr.write(f"{made.stdout}\nThe mirror of this machine's apt gave no root of {release}.\n")
+        return NOT_POSSIBLE
     root.chmod(0o755)  # tests become another user
     mount("-t", "proc", "proc", root / "proc")
     mount("--rbind", "/dev", root / "dev")
     _bring_project(root)
     env = {"PATH": _PATH, "HOME": "/root", "LANG": "C.UTF-8", **_way_out(root)}
-    for command in ("python3 --version", *readme_commands(words)):
+    for command in ("python3 --version", *commands):
         sys.stdout.write(f"{release}: {command}\n")
         sys.stdout.flush()
         assigned = [f"{name}={value}" for name, value in env.items()]
@@ -111,16 +123,17 @@ def mirror() -> str:
     raise SystemExit("apt knows no mirror of Debian here: run apt-get update, or add one to its sources.")
 
 
-def readme_commands(words: list[str]) -> list[str]:
-    """The README's two commands, each in an environment of its own; `words` go to pytest."""
+def commands_of(words: list[str], *, has_suite: bool) -> list[str]:
+    """The README's first command, the wheel, and the suite; `words` go to pytest."""
     text = (ROOT / "README.md").read_text("utf-8")
     first = re.search(r"(?m)^python3 -m venv .* && slack-bot play$", text)
     second = re.search(r"(?m)^python3 -m venv .* -m pytest$", text)
     assert first is not None and second is not None
-    return [
+    tried = [
         first[0].replace(".venv", ".play").removesuffix("slack-bot play") + _ASKED,
-        " ".join([second[0], "-p no:cacheprovider", *words]),
+        f"mkdir -p /empty && {_WHEEL.format(tape=_TAPE)}",
     ]
+    return [*tried, " ".join([second[0], "-p no:cacheprovider", *words])] if has_suite else tried
 
 
 def _bring_project(root: Path) -> None:

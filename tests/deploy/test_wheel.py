@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -94,13 +93,3 @@ def test_the_first_command_of_the_readme_puts_the_program_on_the_path(tmp_path: 
     module = run(tmp_path / ".venv" / "bin" / "python", "-m", "slack_bot", "-h", cwd=tmp_path).stdout
     assert module == run(program, "-h", cwd=tmp_path).stdout
     assert module.startswith("usage: slack-bot ")
-
-
-def test_only_the_python_that_was_tested_is_claimed() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    claimed = [
-        each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r"Python :: 3\.", each)
-    ]
-    assert claimed == [project["requires-python"].removeprefix(">=")] == ["3.11"]
-    image = (ROOT / "Dockerfile").read_text("utf-8")
-    assert set(re.findall(r"FROM python:(\S+?)-slim", image)) == set(claimed)

@@ -11,7 +11,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ class Stage:
 
     def rows(self) -> Iterator[str]:
         """What the store holds, a line each row."""
-        with sqlite3.connect(self.path) as connection:
+        with closing(sqlite3.connect(self.path)) as connection:
             tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
             for (table,) in connection.execute(tables).fetchall():
                 rows = connection.execute(f"SELECT * FROM {table}").fetchall()

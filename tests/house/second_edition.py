@@ -10,6 +10,7 @@ import json
 import sqlite3
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +35,7 @@ class Left:
     messages: list[StoredMessage]
 
     def restore(self, path: Path) -> None:
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection, connection:
             connection.executescript(self.store)
 
     @property
@@ -82,7 +83,7 @@ def record(name: str) -> Left:
                 bot.life.end_now()
 
         story()
-        with sqlite3.connect(stage.path) as connection:
+        with closing(sqlite3.connect(stage.path)) as connection, connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             dump = "\n".join([*connection.iterdump(), f"PRAGMA user_version = {version};"])
         return Left(dump, list(stage.bots[-1].workspace.state.messages[CHANNEL].values()))
