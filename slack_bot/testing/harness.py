@@ -250,13 +250,15 @@ async def run_bot(
     `rules`: Slack's limits; None: all of them. `manifest`: the app's, all of it granted. `faults`: as in
     `FaultScript`. `cut_after`: as for `Playback`. `through` wraps the transport between the bot and its
     agent. `observer` gets each fact, after the harness has kept it. `after`: the same bot's process before,
-    which is gone: what it left is taken over. `overrides` are settings by leaf name.
+    which is gone: what it left is taken over; with a `store` that both share it may be there still.
+    `overrides` are settings by leaf name.
     """
     clock, facts, life = virtual_clock.new_clock(), list[Fact](), Life()
     workspace = after.workspace if after else _new_workspace(rules, faults, manifest)
     tapes = tapes or (answer("Hello."),)
     agent = after.agent if after else ScriptedAgent(*tapes, cut_after=cut_after)
-    store, settings = (after.store if after else store) or MemoryStore(), bot_settings(overrides)
+    store = store or (after.store if after else MemoryStore())
+    settings = bot_settings(overrides)
     app = await build_in_memory(
         workspace,
         settings,

@@ -253,6 +253,7 @@ AGENTS_HELP = (
     " `use NAME` before the first question of a thread. `agents` lists all, `new` begins a new conversation,"
     " `status` says what runs here."
 )
+AGENTS_HELP_SIGN_OUT = " `sign out` ends your sign-ins: no agent acts with your rights any more."
 NEW_CONVERSATION = (
     "`{}` has forgotten what was said in this thread. The next question begins a new conversation."
 )

@@ -1,7 +1,8 @@
 """No call to an agent carries what belongs to another agent or another person: their tokens, cookies, session
 and contexts, over threads of several people, Stops, questions of agents, approvals, tasks that are followed
 in the background, addresses for their news, sign-ins, of the asker and of another person who was given the
-link, exchanged tokens, kills and restarts.
+link, exchanged tokens, kills and restarts, and two replicas, of which either gets what Slack, the agents and
+the browsers send.
 
 Each call is looked at as its agent gets it, by what its server knows: the keys of the bot, for whom the
 authorization server gave the token, whose question began the task, and to whom it gave a cookie.
@@ -11,12 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,11 +27,11 @@ from slack_bot.features.sign_in.gate import SignInGate
 from slack_bot.http_client import AsyncBaseTransport, Request, Response
 from slack_bot.observe.facts import TurnEnded
 from slack_bot.settings.identity import IdentitySettings
+from slack_bot.store.contracts import Store
 from slack_bot.store.sign_ins import SIGNED_IN
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
-from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import SHIPPED
 from slack_bot.testing.tape.builders import answer, chunk, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
@@ -38,6 +39,7 @@ from tests.features.sign_in.town import KEY
 from tests.form_tapes import asking
 from tests.login_server import LoginServer
 from tests.people_keys import Checker, identity_settings, public_of
+from tests.shared_memory import SharedMemory
 
 SESSION, ASKER = "x-session", "x-asker"
 BEARER = "the-token-of-the-bot-for-default"
@@ -79,6 +81,8 @@ LONG = 90.0  # seconds of a task that is followed in the background
 PATIENCE = 15.0
 """Seconds for which a turn listens."""
 MANIFEST = replace(SHIPPED, scopes=SHIPPED.scopes | {"users:read.email"})
+Step = tuple[str, str, str, int] | tuple[str, str, str, int, int]
+"""What is done, by whom, at which agent, where; and which replica gets it."""
 PUSH = ("tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/delete")
 
 
@@ -255,12 +259,16 @@ class World(AsyncBaseTransport):
 
 
 class Story:
-    """What people do, and what becomes of the bot meanwhile."""
+    """What people do, and what becomes of the bot meanwhile, of which there are up to so many `replicas`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, replicas: int = 1) -> None:
+        self.replicas, self.shared = replicas, SharedMemory(lambda: virtual_clock.new_clock().wall())
+        self.at = 0
+        """Which of those that run gets what is sent."""
         self.identity = identity_settings(folder)
         self.world = World(self.identity)
         self.bots: list[BotHarness] = []
+        self.running: list[BotHarness] = []
         self.stack = AsyncExitStack()
         self.threads: list[tuple[str, str]] = []  # root, channel
         (folder / "slack_bot.toml").write_text(FILE, encoding="utf-8")
@@ -290,19 +298,30 @@ class Story:
 
     @property
     def bot(self) -> BotHarness:
-        return self.bots[-1]
+        return self.running[self.at % len(self.running)]
+
+    @property
+    def other_bot(self) -> BotHarness:
+        return self.running[(self.at + 1) % len(self.running)]
+
+    def store(self) -> Store:
+        """As the next process uses it."""
+        return self.shared.memory if self.replicas == 1 else cast(Store, self.shared.replica())
 
     async def start(self) -> None:
-        after = self.bots[-1] if self.bots else None
-        store = None if after else MemoryStore(is_durable=True)
+        after, store = self.bots[-1] if self.bots else None, self.store()
         running = run_bot(
             through=lambda _: self.world, after=after, store=store, manifest=MANIFEST, **self.settings
         )
-        self.bots.append(await self.stack.enter_async_context(running))
+        bot = await self.stack.enter_async_context(running)
+        if after is None:
+            await bot.app.threads.replicas.start()
+        self.bots.append(bot)
+        self.running.append(bot)
         for user in (*PEOPLE, APPROVER):
             email = f"{ACCOUNTS.get(user, 'dora')}@example.com"
-            person = self.bot.workspace.add_user(user, email=email)
-            self.bot.workspace.state.channels[CHANNEL].members.add(person.id)
+            person = bot.workspace.add_user(user, email=email)
+            bot.workspace.state.channels[CHANNEL].members.add(person.id)
 
     async def ask(self, user: str, agent: str, place: int) -> None:
         """A new thread, or a question in one that is there."""
@@ -317,7 +336,9 @@ class Story:
             self.bot.workspace.say(user, CHANNEL, text, now=self.bot.now, thread_ts=root)
         self.world.asked[word] = root, user
         self.asked_without_sign_in |= len(self.world.asked) == 1 and agent != "files"
-        await self.bot.deliver()
+        first, *others = self.bot.workspace.take()
+        await self.bot.deliver([first])
+        await self.other_bot.deliver(others)  # of a mention there are two events
 
     async def stop(self, user: str, place: int) -> None:
         if place < len(self.threads):
@@ -355,7 +376,7 @@ class Story:
                 self.opened.append((query, {opening.cookie_name: opening.cookie}))
 
     async def come_back(self) -> None:
-        """Browsers come back from the server, to the process that is there now."""
+        """Browsers come back from the server, to a process that is there now."""
         for query, cookies in self.opened:
             await self.desk.complete(query, cookies)
             await asyncio.sleep(2)
@@ -373,14 +394,21 @@ class Story:
                 await self.bot.app.threads.registry.on_hint(push_id)
 
     async def restart(self, *, is_kill: bool) -> None:
+        bot = self.bot
+        self.running.remove(bot)
         if is_kill:
-            self.bot.life.end_now()
+            bot.life.end_now()
         else:
-            await self.bot.app.close()
-        await self.start()
+            await bot.app.close()
+        if not self.running:
+            await self.start()
 
-    async def step(self, kind: str, user: str, agent: str, place: int) -> None:
+    async def step(self, kind: str, user: str, agent: str, place: int, at: int = 0) -> None:
+        self.at = at
         match kind:
+            case "start":
+                if len(self.running) < self.replicas:
+                    await self.start()
             case "ask":
                 await self.ask(user, agent, place)
             case "stop":
@@ -413,20 +441,25 @@ class Story:
             case _:
                 await self.sign_out(user, place)
 
-    async def play(self, steps: list[tuple[str, str, str, int]]) -> None:
+    async def idle(self) -> None:
+        for bot in self.running:
+            await bot.idle()
+
+    async def play(self, steps: Sequence[Step]) -> None:
         async with self.stack:
-            await self.start()
+            for _ in range(self.replicas):
+                await self.start()
             for step in steps:
                 await self.step(*step)
-            await self.bot.idle()
+            await self.idle()
             await asyncio.sleep(2 * LONG)
-            await self.bot.idle()
+            await self.idle()
             assert self.world.broken == []
-            facts = [fact for bot in self.bots for fact in bot.facts]
-            turns = {fact.turn: fact for fact in facts if isinstance(fact, TurnEnded)}
+            facts = [fact for bot in self.bots for fact in bot.facts if isinstance(fact, TurnEnded)]
             # who signs out, or whose renewal was lost with its process, cannot ask for the task any more
-            left = [each for each in turns.values() if each.outcome == "watched" and each.agent != "files"]
-            assert left == [], "nobody could ask for the task"
+            watched = {each.turn for each in facts if each.outcome == "watched" and each.agent != "files"}
+            ended = {each.turn for each in facts if each.outcome != "watched"}
+            assert watched <= ended, "nobody could ask for the task"
             await self.look_at_store()
             told = [each for each in self.world.servers.values() if each.owners]
             assert told or not self.asked_without_sign_in
@@ -447,6 +480,16 @@ STEPS = st.lists(
         st.sampled_from(KINDS.split()), st.sampled_from(PEOPLE), st.sampled_from([*AGENTS]), st.integers(0, 4)
     ),
     max_size=14,
+)
+REPLICA_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([*KINDS.split(), "start", "start"]),
+        st.sampled_from(PEOPLE),
+        st.sampled_from([*AGENTS]),
+        st.integers(0, 4),
+        st.integers(0, 1),
+    ),
+    max_size=18,
 )
 
 
@@ -509,3 +552,35 @@ def test_exchanged_tokens_stay_with_their_person_and_agent(tmp_path: Path) -> No
 def test_no_call_carries_what_is_another_one_s(steps: list[tuple[str, str, str, int]]) -> None:
     with TemporaryDirectory() as folder:
         virtual_clock.run(Story(Path(folder)).play(steps))
+
+
+def test_replicas_tell_each_other_and_take_over(tmp_path: Path) -> None:
+    """All that replicas have with each other is in what the property looks at."""
+    asked = [("ask", user, "research", 9, at) for at, user in enumerate(("U1", "U2", "U3"))]
+    steps: list[Step] = [
+        *asked,
+        ("wait", "U1", "research", 4, 0),
+        ("ask", "U1", "research", 1, 1),
+        ("ask", "U2", "research", 0, 1),
+        ("post", "U1", "research", 0, 0),
+        ("post", "U1", "research", 0, 1),
+        ("stop", "U2", "research", 0, 0),
+        ("sign_in", "U1", "files", 9, 0),
+        ("ask", "U1", "files", 3, 1),
+        ("ask", "U2", "mail", 9, 1),
+        ("kill", "U1", "research", 0, 1),
+        ("wait", "U1", "research", 3, 0),
+        ("start", "U1", "research", 0, 0),
+        ("end", "U1", "research", 0, 0),
+    ]
+    story = Story(tmp_path, replicas=2)
+    virtual_clock.run(story.play(steps))
+    assert {"question", "hint", "left"} <= story.shared.told
+    assert story.shared.taken_over
+    assert {"push", "signed in"} <= story.world.kinds
+
+
+@given(REPLICA_STEPS)
+def test_no_call_of_two_replicas_carries_what_is_another_one_s(steps: list[Step]) -> None:
+    with TemporaryDirectory() as folder:
+        virtual_clock.run(Story(Path(folder), replicas=2).play(steps))

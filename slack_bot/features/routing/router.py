@@ -26,6 +26,7 @@ from ...text.words import (
     AGENT_UNKNOWN,
     AGENTS_HEAD,
     AGENTS_HELP,
+    AGENTS_HELP_SIGN_OUT,
     NEW_CONVERSATION,
     NO_OTHER_AGENT,
     THREAD_HAS_AGENT,
@@ -209,7 +210,9 @@ class Router(AgentRouting):
         return None if command is None else await command(question, rules)
 
     async def _help(self, _question: Question, rules: AgentRules) -> str:
-        return AGENTS_HELP.format(next(iter(rules.here), self._agents.default.name))
+        help_words = AGENTS_HELP.format(next(iter(rules.here), self._agents.default.name))
+        has_sign_ins = any(self._entries[name].identity == "oauth" for name in rules.here)
+        return help_words + AGENTS_HELP_SIGN_OUT if has_sign_ins else help_words
 
     async def _use(self, question: Question, word: str, rules: AgentRules) -> str:
         if (name := self._words.get(word)) is None:
