@@ -11,9 +11,9 @@ from itertools import chain, islice
 from typing import TypeVar
 
 from ..errors import SlackError
+from ..text.feature_words import SHARE_LABEL
 from ..text.ledger import split_into_segments
 from ..text.sanitize import sanitize_slices
-from ..text.share_words import SHARE_LABEL
 from ..text.words import ANOTHER_AGENT_LABEL, ANSWER_OF, STOPPED
 from ..turn.buttons import TurnButton
 from ..turn.form import Form

@@ -9,7 +9,7 @@ from ..agents.agents import Agents
 from ..agents.wire.asker_tokens import PersonDirectory
 from ..errors import AgentError
 from ..settings.channels import ChannelPolicies
-from ..text.reaction_words import RIGHTS_WANT_A_MENTION
+from ..text.feature_words import RIGHTS_WANT_A_MENTION
 from ..text.words import (
     ANSWER_IS_PERSONAL,
     ASKER_MAY_NOT_BE_TOLD,

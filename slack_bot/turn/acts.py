@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..text.act_words import (
+from ..text.feature_words import (
     ACT_NOT_ALLOWED,
     ACT_UNKNOWN,
     NO_CHANNEL,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ..text.failure_words import AGENT_FAILED, ANSWER_LOST, BECAUSE, NOT_ASKED
+from ..text.feature_words import AGENT_FAILED, ANSWER_LOST, BECAUSE, NOT_ASKED
 from ..text.sanitize import sanitize
 from .progress import Stage, TurnRecord
 from .record import Outcome

@@ -27,7 +27,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import VirtualLoop
-from slack_bot.text.reaction_words import REACTION_ASKS
+from slack_bot.text.feature_words import REACTION_ASKS
 from slack_bot.turn.record import Outcome
 from tests.examples import examples, unheard
 from tests.features.reactions.test_feature import HEARS

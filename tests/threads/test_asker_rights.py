@@ -12,7 +12,7 @@ from slack_bot.settings.identity import IdentitySettings
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.text.reaction_words import RIGHTS_WANT_A_MENTION
+from slack_bot.text.feature_words import RIGHTS_WANT_A_MENTION
 from tests.features.reactions.test_feature import HEARS, react
 from tests.people_keys import ISSUER, Checker, identity_overrides, public_of
 

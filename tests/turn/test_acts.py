@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.text import act_words as words
+from slack_bot.text import feature_words as words
 from slack_bot.turn.acts import MOST_ACTS, MOST_TEXT, AgentAct, AllowedActs, new_acts, why_not
 
 REACT = AgentAct("react", "eyes")

@@ -14,7 +14,7 @@ from functools import partial
 from ...errors import BotError, StoreError
 from ...slack.faults import CallFailed, CallOk
 from ...slack.methods import Priority
-from ...text.act_words import ACT_FAILED, MESSAGE_ELSEWHERE, SLACK_REFUSES_ACT, THREAD_NOT_READ
+from ...text.feature_words import ACT_FAILED, MESSAGE_ELSEWHERE, SLACK_REFUSES_ACT, THREAD_NOT_READ
 from ...threads.ports import AgentActs, CommonParts, ThreadPorts
 from ...turn.acts import MOST_ACTS, POST, AgentAct, AllowedActs, TurnActs, new_acts, why_not
 from ...turn.record import Question

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...text.act_words import PLACE_PUBLIC, PLACE_SHARED
+from ...text.feature_words import PLACE_PUBLIC, PLACE_SHARED
 
 Channel = Mapping[str, Any]
 """The `channel` of Slack's `conversations.info`."""

@@ -15,7 +15,7 @@ from ...slack.faults import CallOk
 from ...slack.methods import Priority
 from ...slack.reconcile import SKEW
 from ...slack.surfaces import PostSurface
-from ...text.act_words import (
+from ...text.feature_words import (
     PLACE_UNKNOWN,
     POST_FOR_BOT,
     POST_IS_PERSONAL,

@@ -20,7 +20,7 @@ from ...settings.reactions import ReactionUse, emoji_of
 from ...slack.blocks import turn_of
 from ...slack.history import History
 from ...slack.thread_messages import thread_message
-from ...text.reaction_words import REACTED_IS_EXTERNAL, REACTED_NOT_READ, REACTION_ASKS
+from ...text.feature_words import REACTED_IS_EXTERNAL, REACTED_NOT_READ, REACTION_ASKS
 from ...text.words import ALREADY_OVER, ASKER_IS_UNKNOWN, NOT_YOURS_TO_STOP
 from ...turn.buttons import TurnButton
 from ...turn.feedback import NEGATIVE, POSITIVE

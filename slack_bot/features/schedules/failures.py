@@ -15,7 +15,7 @@ from ...errors import StoreError
 from ...settings.places import is_person
 from ...store.contracts import Store
 from ...store.outbound import accept_outbound, outbound
-from ...text.schedule_words import SCHEDULE_FAILED, SCHEDULE_THREAD, SCHEDULE_WORKS
+from ...text.feature_words import SCHEDULE_FAILED, SCHEDULE_THREAD, SCHEDULE_WORKS
 from ...turn.failure import why_failed
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.progress import Stage

@@ -18,7 +18,7 @@ from ...slack.methods import Priority
 from ...slack.reconcile import SKEW
 from ...slack.surfaces import PostSurface
 from ...store.collection import Collection, KeptPerson, Key
-from ...text.share_words import (
+from ...text.feature_words import (
     NOT_YOURS_TO_SHARE,
     SHARED,
     SHARED_ALREADY,

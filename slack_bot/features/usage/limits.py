@@ -14,8 +14,7 @@ from ...observe import facts
 from ...settings.usage import UsageSettings
 from ...slack.blocks import Block, plain
 from ...store.collection import CollectionStore
-from ...text.home_words import HOME_USAGE, HOME_USAGE_TITLE
-from ...text.usage_words import (
+from ...text.feature_words import (
     RESETS,
     USAGE_MONEY,
     USAGE_TOKENS,
@@ -25,6 +24,7 @@ from ...text.usage_words import (
     USED_MOST,
     USED_UP,
 )
+from ...text.home_words import HOME_USAGE, HOME_USAGE_TITLE
 from ...threads.background import TaskSet
 from ...threads.notices import Notices
 from ...turn.record import Question

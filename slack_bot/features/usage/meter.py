@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...agents.content.usage import TokenUsage
-from ...text.usage_words import FOOTER_COST, FOOTER_MINUTES, FOOTER_SECONDS, FOOTER_TIME, FOOTER_TOKENS
+from ...text.feature_words import FOOTER_COST, FOOTER_MINUTES, FOOTER_SECONDS, FOOTER_TIME, FOOTER_TOKENS
 from ...turn.usage import Usage, UsageMeter
 
 

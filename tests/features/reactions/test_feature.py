@@ -17,7 +17,7 @@ from slack_bot.testing.slack.rules import AppManifest
 from slack_bot.testing.slack.workspace import PersonFile
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.text.reaction_words import REACTED_IS_EXTERNAL, REACTED_NOT_READ, REACTION_ASKS
+from slack_bot.text.feature_words import REACTED_IS_EXTERNAL, REACTED_NOT_READ, REACTION_ASKS
 from slack_bot.text.words import ALREADY_OVER, NOT_YOURS_TO_ASK_AGAIN, NOT_YOURS_TO_STOP
 from tests.features.routing.town import FILE, town
 from tests.store import subjects

@@ -12,7 +12,7 @@ from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.text.reaction_words import REACTION_ASKS
+from slack_bot.text.feature_words import REACTION_ASKS
 from tests.features.reactions.test_feature import HEARS, react, said, told
 
 FILE = f'[channels.{CHANNEL}]\nreactions = {{ robot_face = "ask", repeat = "again", "+1" = "good" }}\n'

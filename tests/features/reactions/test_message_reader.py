@@ -8,7 +8,7 @@ import pytest
 
 from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.text.reaction_words import REACTED_NOT_READ
+from slack_bot.text.feature_words import REACTED_NOT_READ
 
 from .test_feature import SETTINGS, react, said, told
 
