@@ -37,6 +37,7 @@ from ...settings.load import load, secrets_of
 from ...settings.models import ReferenceSettings
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from . import showcase
+from .conversations import Conversations
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .files import ReceivedFile, described, look_at, received_files
@@ -44,7 +45,7 @@ from .local import LocalModel
 from .pages import chapters
 from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
-from .scenarios import THOROUGH, think
+from .scenarios import THOROUGH
 from .search import Library
 from .toolbox import ModelTurn, Prompt, Toolbox
 
@@ -78,6 +79,7 @@ class PlaygroundAgent(AgentExecutor):
             switches = (name for name in type(settings).model_fields if name.endswith("_middleware"))
             settings = settings.model_copy(update=dict.fromkeys(switches, False))
         self._library, self._settings = library, settings
+        self._conversations = Conversations(library)
         self._http = None if settings.model_url is None else endpoint_client(settings)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -102,7 +104,7 @@ class PlaygroundAgent(AgentExecutor):
                 prompt = replace(prompt, skill=SKILL)
                 await writer.announce(f"[SKILL] {SKILL}", f"📚 Supervisor: Using the skill {SKILL}\n")
             tools = Toolbox(self._library, settings)
-            turn = self._turn(prompt, received_files(context.message))
+            turn = self._turn(prompt, received_files(context.message), task.context_id)
             await AgentRun(writer, turn, tools, settings).carry_out()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -119,13 +121,14 @@ class PlaygroundAgent(AgentExecutor):
         texts = [part.text for part in message.parts if part.text] if message is not None else []
         return "\n".join(texts if self._http is not None else texts[:1])
 
-    def _turn(self, prompt: Prompt, files: Sequence[ReceivedFile]) -> ModelTurn:
+    def _turn(self, prompt: Prompt, files: Sequence[ReceivedFile], context_id: str) -> ModelTurn:
         if self._http is not None:
             prompt = replace(prompt, question=described(prompt.question, files))
             return EndpointModel(self._http, self._settings, prompt).turn
         if files:
             return LocalModel(look_at(prompt.question, files), self._settings).turn
-        thought = think_of_request(prompt) or think(prompt.question, self._library, prompt.reply)
+        conversation = self._conversations.of(context_id)
+        thought = think_of_request(prompt) or conversation.think(prompt.question, prompt.reply)
         return LocalModel(thought, self._settings).turn
 
 

@@ -171,6 +171,11 @@ def points_back(clause: str) -> bool:
     return _POINTS_BACK.search(clause) is not None
 
 
+def asks(clause: str) -> bool:
+    """`clause` begins as a question does."""
+    return _ASKS.match(clause) is not None
+
+
 def _questions_of(sentence: str) -> list[str]:
     """The questions of `sentence`, each up to the next."""
     borders = list(_NEXT_QUESTION.finditer(sentence))

@@ -108,26 +108,46 @@ _FORM_WANTED = re.compile(
 THOROUGH = re.compile(r"\b(everything (about|on)|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
+_PLAINLY = re.compile(
+    r"\b(?:like|as if|as though) (?:i['’]?m|i am|i was|i were|to a) (?:five|5|a (?:child|kid))\b|\beli5\b:?"
+    r"|\b(?:in|with) (?:one|a (?:single|short|few)|simple|plain|few) (?:sentences?|words?|terms|english)\b"
+    r"|\b(?:very |as )?(?:briefly|shortly|tl;?dr)\b:?",
+    re.IGNORECASE,
+)
+"""By which an answer is wanted short."""
+_NO_MORE = (
+    "I know no more about that than I said. I read it as *{}*, and what fits is what I showed:\n\n- {}\n\n"
+    "“go on” shows what stands next in the guide.\n"
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_SHORTEST = (
+    "That was one sentence, and I have no shorter one: I show sections of a guide as they are, without a "
+    "language model.\n"
+)
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _MARKS = re.compile(r"[*_`~<>\[\]|]+")  # of Markdown
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
 
-def think(question: str, library: Library, reply: str | None = None) -> Thought:
+def think(question: str, library: Library, reply: str | None = None, *, is_detailed: bool = False) -> Thought:
     """The moves that answer `question`. `reply` is the human's answer where the agent had asked back.
 
     Raises ModelFailed where the question asks for that.
     """
-    if (again := _AGAIN.search(question)) is None:
-        return _think(question, library, reply)
-    before = question[: again.start()]
-    if again[1].lower() == "shorter":
-        return _shorter(_think(before, library, reply))
-    return _think(before, library, reply, is_detailed=True)
+    if (again := _AGAIN.search(question)) is not None:
+        before = question[: again.start()]
+        is_shorter = again[1].lower() == "shorter"
+        thought = _think(before, library, reply, is_detailed=not is_shorter)
+        return shorter(thought, is_again=True) if is_shorter else thought
+    if reply is None and words_of(plain := _PLAINLY.sub(" ", question)) and plain != question:
+        return _think(plain, library, None, True) if is_detailed else shorter(_think(plain, library, None))
+    return _think(question, library, reply, is_detailed)
 
 
-def _shorter(thought: Thought) -> Thought:
-    """The same with the first paragraph of the answer alone."""
+def shorter(thought: Thought, *, is_again: bool = False) -> Thought:
+    """The same with the first paragraph of the answer alone. `is_again`: it was shown before, so one sentence
+    is enough, and where it has no more, that is said.
+    """
     result: ToolResult | None = None
     is_written = False
     while True:
@@ -135,13 +155,25 @@ def _shorter(thought: Thought) -> Thought:
             move = thought.send(result)
         except StopIteration:
             return
-        if isinstance(move, WriteMove):
-            result = None
-            if not is_written:
-                is_written = True
-                yield WriteMove(move.text.strip().partition("\n\n")[0] + "\n")
-        else:
+        if not isinstance(move, WriteMove):
             result = yield move
+            continue
+        result = None
+        if not is_written:
+            is_written = True
+            yield WriteMove(_in_short(move.text) if is_again else f"{_first_paragraph(move.text)}\n")
+
+
+def _first_paragraph(text: str) -> str:
+    return text.strip().partition("\n\n")[0]
+
+
+def _in_short(text: str) -> str:
+    """The first sentence of `text`, if there is more."""
+    first = _first_paragraph(text)
+    sentence = _SENTENCE_END.split(first, maxsplit=1)[0]
+    whole = text.strip().partition("\n\n**Source")[0]
+    return _SHORTEST if sentence == whole else f"{sentence}\n"
 
 
 def _think(question: str, library: Library, reply: str | None, is_detailed: bool = False) -> Thought:
@@ -304,7 +336,22 @@ def _environment(text: str) -> str | None:
 # -- the knowledge base --------------------------------------------------------------------------------------
 
 
-def _research(question: str, library: Library, is_detailed: bool = False) -> Thought:
+def researched(question: str, library: Library, told: Sequence[PageSection]) -> Thought:
+    """The moves that answer `question`, which is made of two, with what was not `told` for the first."""
+    return _research(question, library, told=told)
+
+
+def sections_for(question: str, library: Library) -> list[PageSection]:
+    """What a question that is searched for gets; empty for any other one."""
+    if _SPECIAL.match(question) or is_small_talk(question) or wants_joke(question):
+        return []
+    hits = library.search(question)
+    return _chosen(hits, library, is_detailed=False) if hits and hits[0].is_answer else []
+
+
+def _research(
+    question: str, library: Library, is_detailed: bool = False, told: Sequence[PageSection] = ()
+) -> Thought:
     look = ScenarioStep("Search the knowledge base", "in_progress")
     read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
     yield "I'll search the knowledge base. "
@@ -327,7 +374,9 @@ def _research(question: str, library: Library, is_detailed: bool = False) -> Tho
         yield CallTool(FETCH, page)
     read, write = replace(read, status="completed"), replace(write, status="in_progress")
     yield ShowPlan((look, read, write))
-    yield WriteMove(_answer(topic, hits, library, is_detailed))
+    yield WriteMove(
+        _answer_beside(topic, hits, library, told) if told else _answer(topic, hits, library, is_detailed)
+    )
     done = replace(write, status="completed")
     yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
 
@@ -369,6 +418,16 @@ def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool)
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _answer_beside(question: str, hits: list[Hit], library: Library, told: Sequence[PageSection]) -> str:
+    """What answers `question` besides what was `told`, or that this was all."""
+    new = [hit for hit in hits if hit.is_answer and hit.section not in told]
+    counted = [hit for hit in new if library.counts(question, hit)]
+    if counted:
+        first = counted[0].section
+        return f"{first.text}\n\n**Read as:** {question}\n\n**Source:** {first.title}\n"
+    return _NO_MORE.format(question, f"*{told[0].heading}*: {told[0].first_sentence}")
 
 
 def _is_doubtful(question: str, first: PageSection, hits: Sequence[Hit], library: Library) -> bool:

@@ -188,8 +188,7 @@ _REPLIES = {
     "anger": "I am sorry that I was of no help. I only know this project, and answer from its guide.",
     "complaint": "I am sorry that this was no answer to your question. I have no language model: I look "
     "for words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
-    "follow up": "I read each message alone, and do not know what came before it. Ask once more, with "
-    "what it is about.",
+    "follow up": "I cannot tell what in this conversation this is about. Ask once more, and name it.",
     "form": "I cannot write in another way: I have no language model, and show sections of the guide as "
     "they are. *Not helpful*, below an answer, offers it again, shorter or with more detail. A question "
     "about one thing, in one sentence, gets the shortest answer.",
@@ -236,9 +235,9 @@ def is_small_talk(question: str) -> bool:
     text = re.sub(r"['’]", "", question)
     if _STOP.match(text):
         return True
-    if _is_probe(text) or _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
+    if _is_probe(text) or ("?" not in text and _COMPLAINT.search(text)):
         return True
-    if _is_about_form(text) or _points_back(text):
+    if is_about_form(text) or is_follow_up(text):
         return True
     is_short = len(words_of(text)) <= _FEW_WORDS
     if is_short and _THANKS.search(text) and not _QUESTION.search(text):
@@ -252,12 +251,17 @@ def _is_probe(text: str) -> bool:
     return _PROBE.search(text) is not None and _WHAT_IF.search(text) is None
 
 
-def _is_about_form(text: str) -> bool:
+def is_about_form(text: str) -> bool:
     """Nothing is asked: it is said how an answer should be written."""
     return len(words_of(text)) <= _PLAIN_FORM and _FORM.search(text) is not None
 
 
-def _points_back(text: str) -> bool:
+def is_follow_up(text: str) -> bool:
+    """It says nothing without what came before it."""
+    return (_FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None) or points_to_part(text)
+
+
+def points_to_part(text: str) -> bool:
     """A short message is about something that was said before."""
     return len(words_of(text)) <= _PLAIN_FORM and _BACK.search(text) is not None
 
@@ -315,9 +319,8 @@ def _kind(text: str, library: Library) -> str:
         "code": has_code(text),
         "probe": _is_probe(text),
         "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
-        "form": _is_about_form(text),
-        "follow up": (_FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None)
-        or _points_back(text),
+        "form": is_about_form(text),
+        "follow up": is_follow_up(text),
         "kindness": _KINDNESS.search(text) is not None and is_short,
         "more than thanks": has_thanks and len(strange) >= _STRANGE,
         "thanks": has_thanks,

@@ -303,6 +303,28 @@ async def test_cancel_ends_a_running_task() -> None:
         assert task.status.state == TaskState.TASK_STATE_CANCELED
 
 
+async def test_what_came_before_is_known_in_the_same_context_only(url: str) -> None:
+    await ask_sdk(url, "what does it cost", context_id="one")
+    follow_up = answer_of(await ask_sdk(url, "and for 100 users?", context_id="one"))
+    assert follow_up.startswith("In all you pay for the language model of your agent")
+    assert "cannot tell what this is about" in answer_of(await ask_sdk(url, "why?", context_id="two"))
+
+
+async def test_a_canceled_answer_goes_on_where_it_was() -> None:
+    async with serve(ReferenceSettings(pace=400)) as url, httpx.AsyncClient(timeout=60) as http:
+        client = await create_client(url, ClientConfig(streaming=True, httpx_client=http))
+        message = new_text_message("write a long answer", role=Role.ROLE_USER, context_id="one")
+        written, task_id, is_canceled = "", "", False
+        async for event in client.send_message(SendMessageRequest(message=message)):
+            task_id = event.task.id or task_id
+            written += answer_of([event])
+            if "## 3." in written and not is_canceled:
+                is_canceled = True
+                await client.cancel_task(CancelTaskRequest(id=task_id))
+        rest = answer_of(await ask_sdk(url, "go on", context_id="one"))
+        assert rest.startswith("## 3.") and rest.endswith("**This is the end of the long answer.**")
+
+
 async def test_the_pace_is_kept() -> None:
     async with serve(ReferenceSettings(pace=200)) as url:
         loop = asyncio.get_running_loop()
