@@ -45,12 +45,17 @@ SIGN_IN_REFUSALS: Mapping[str, str] = {
     "expired": "Your sign-in at {1} took too long, so {0} was not asked. Please ask again.",
 }
 """To the asker whose question waited, by what went wrong: the agent, and the host of the server."""
-SIGN_IN_PAGE_DONE = "You are signed in. Go back to Slack: your question goes on by itself."
+SIGN_IN_PAGE_DONE = (
+    "You are signed in. You can close this page and go back to Slack, where your question goes on by itself."
+)
 SIGN_IN_PAGE_AWAY = "I cannot reach what I need to sign you in. Please try the link again in a minute."
 SIGN_IN_PAGES: Mapping[str, str] = {
     "unknown": "I do not know this sign-in. Ask again in Slack.",
     "expired": "This sign-in took too long. Ask again in Slack.",
-    "used": "This link was used already. Ask again in Slack.",
+    "used": (
+        "This link was used already. It works once: if you have signed in, nothing is left to do here. If"
+        " not, ask again in Slack, and you get a new one."
+    ),
     "other browser": "This sign-in was begun in another browser. Ask again in Slack.",
     "other issuer": "This answer is not from the server that was asked. Nothing was kept.",
     "denied": "You were not signed in. Nothing was kept.",

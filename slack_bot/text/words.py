@@ -129,6 +129,8 @@ STOP_NOT_OFFERED = (
     "Stopped here. This agent cannot be stopped: it works on, and nothing more of that is shown."
 )
 STOPPED_AFTER_END = "Stopped. The agent had already finished."
+STOPPED_BY = "<@{}> pressed Stop."
+"""Follows one of these, where it was not the asker."""
 NOT_BEGUN = "Stopped before the agent had begun."
 INTERRUPTED = "Interrupted by a new message."
 
@@ -432,6 +434,7 @@ FORM_APPROVED = "Approved"
 FORM_REJECTED = "Rejected"
 FORM_SENT_UNCHANGED = "Sent as it was."
 FORM_NOT_NEEDED = "The agent went on without an answer."
+FORM_SIGN_IN_OVER = "The agent has gone on."
 
 RECORD_SOMEBODY = "Somebody"
 RECORD_ANSWERED = "answered"

@@ -569,6 +569,8 @@ async def test_anybody_s_stop_ends_the_turn_and_cancels_the_task(user: str) -> N
         assert bot.outcomes == ["stopped"]
         assert bot.read(root)[0].startswith(before[0].strip())
         assert "six" not in "".join(bot.read(root))
+        shown = str([(seen.text, seen.blocks) for seen in bot.thread(root)])
+        assert ("<@U2> pressed Stop." in shown) == (user == "U2")
         assert [call.method for call in bot.agent.calls][-1] == "tasks/cancel"
 
 

@@ -19,6 +19,7 @@ from ...text.words import (
     FORM_ANSWER_TOO_LATE,
     FORM_EXPIRED,
     FORM_NOT_NEEDED,
+    FORM_SIGN_IN_OVER,
     FORM_STOPPED,
     FORM_STOPPED_TASK_GOES_ON,
     NOT_AN_APPROVER,
@@ -220,7 +221,8 @@ class FormHandler(FormAnswers):
             _log.error("a form was not closed: %s", error, extra={"turn": turn.record.key})
             return
         if form is not None and form.taken_by == turn.record.key:
-            self._write(form, forms.note_of_end(FORM_NOT_NEEDED))
+            is_auth = form.form.is_auth  # then nobody tells the bot whether somebody signed in
+            self._write(form, forms.note_of_end(FORM_SIGN_IN_OVER if is_auth else FORM_NOT_NEEDED))
 
     def _write(self, form: OpenForm, under: list[dict[str, Any]]) -> None:
         self._spawn(self._record(form, under))

@@ -31,8 +31,20 @@ _HEADERS = {
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>slack_bot</title>
-<style>body{{font:1.1rem/1.5 sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}}</style>
-<p>{}</p></html>
+<meta name="color-scheme" content="light dark">
+<style>
+:root {{ --paper: #f4f5f7; --card: #fff; --ink: #1d2228; --line: #d4d9de; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --paper: #14171a; --card: #1e2328; --ink: #e8eaed; --line: #3a424a; }}
+}}
+body {{ margin: 0; padding: 12vh 1rem 2rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }}
+main {{ box-sizing: border-box; max-width: 26rem; margin: 0 auto; padding: 1.75rem; background: var(--card);
+  border: 1px solid var(--line); border-radius: 12px; }}
+h1 {{ margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; }}
+p {{ margin: 0; }}
+</style>
+<main><h1>{}</h1><p>{}</p></main></html>
 """
 
 
@@ -94,5 +106,6 @@ class SignInPages(PortReceiver):
 
 
 def _page(status: HTTPStatus, words: str) -> web.Response:
-    text = _PAGE.format(html.escape(words))
+    title, _, rest = words.partition(". ")  # the first sentence says what happened
+    text = _PAGE.format(html.escape(title.removesuffix(".")), html.escape(rest))
     return web.Response(status=status, text=text, content_type="text/html", headers=_HEADERS)

@@ -51,9 +51,7 @@ _DEMONSTRATIONS = {
         r"restart|reboot|delete|remove|erase|wipe|drop|kill|scale|pods?|servers?|shut down|stop"
     ),
     "`plan a release` shows how an agent asks for what it needs": r"plan|release|create|ticket|order|submit",
-    "`connect my calendar` shows how an agent asks to sign in": (
-        r"book|meeting|calendar|schedule|remind|e?-?mail"
-    ),
+    "`connect my calendar` shows how an agent asks to sign in": (r"book|meeting|calendar|schedule|e?-?mail"),
     "`show me a table` shows one": r"tables?|overview|list",
     "`show me a chart` shows one": r"charts?|graphs?|plots?|diagrams?",
     "`show me a file` shows one": r"files?|pdf|excel|spreadsheet",

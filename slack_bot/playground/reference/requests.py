@@ -120,7 +120,8 @@ def _connect_calendar(_: Prompt) -> Thought:
     yield "I may not read your calendar before you sign in."
     yield CallTool(SIGN_IN, "calendar")
     yield WriteMove(
-        "Here I would read your calendar. This is a demonstration of a sign-in, so there is no calendar.\n"
+        "You would be signed in now, and here I would read your calendar. This was a demonstration, so there "
+        "is none. In the playground, `show my tickets` in a direct message has a sign-in that is real.\n"
     )
 
 

@@ -17,7 +17,10 @@ from .structured import Response, ResponseReader, chunks, read_fields, wrapped
 from .toolbox import ASK, PLAN, RESPONSE, SIGN_IN, ModelFailed, ModelTurn, Toolbox, ToolCall, ToolResult
 from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
 
-SIGN_IN_HERE = "Please sign in at https://login.example.com/device?code=PLAY-GROUND so that I may go on."
+SIGN_IN_HERE = (
+    "Please sign in at https://login.example.com/device?code=PLAY-GROUND so that I may go on. This is a "
+    "demonstration: nobody answers at that address, so I go on after ten seconds, as if you had signed in."
+)
 _SIGN_IN_SECONDS = 10.0  # for which a person could sign in: the agent cannot know, and goes on
 COMPOSING = "composing_answer"
 """What is announced when the model begins its structured response (facts: CAIPE 6)."""

@@ -322,10 +322,28 @@ _FORM = (
 
 def _answer_reply(reply: str, library: Library, wants_form: bool) -> Thought:
     if environment := _environment(reply):
-        yield from _research(f"deploying to {environment}", library)
+        yield from _deploy(environment, library)
     else:
         known = " and ".join(ENVIRONMENTS)
         yield AskBack(f"I only know {known}. Which environment is it?", _FORM if wants_form else ())
+
+
+def _deploy(environment: str, library: Library) -> Thought:
+    build = ScenarioStep("Build the image", "in_progress")
+    roll_out, check = ScenarioStep(f"Roll it out to {environment}"), ScenarioStep("Check that it answers")
+    done: tuple[ScenarioStep, ...] = ()
+    yield f"I deploy to {environment}. "
+    for step, *after in ((build, roll_out, check), (roll_out, check), (check,)):
+        yield ShowPlan((*done, replace(step, status="in_progress"), *after))
+        yield Pause(1.5)
+        done = (*done, replace(step, status="completed"))
+    yield ShowPlan(done)
+    hits = library.search(f"deploying to {environment}")
+    guide = "".join(f"\n\nIn earnest: {hit.section.first_sentence}" for hit in hits[:1])
+    yield WriteMove(
+        f"The bot is deployed to {environment}, one process after the other. This was a demonstration: "
+        f"nothing was changed anywhere.{guide}\n"
+    )
 
 
 def _environment(text: str) -> str | None:

@@ -21,6 +21,7 @@ _ABOUT_ITSELF = re.compile(
     r"(human( being)?|real|alive|robot|bot|person|machine|program|there|sentient|conscious|ok|happy"
     r"|bored)\W*\Z"
     r"|(can|could) (you|anyone|someone) help( me)?\W*\Z|help me\W*\Z|wer bist du"
+    r"|\A(bitte )?(help|hilfe|hilf mir|ayuda|aide|aidez[- ]moi)( please| bitte)?\W*\Z"
     r"|do you (have feelings|sleep|dream|like)|introduce yourself|tell me about yourself|favou?rite \w+"
     r"|any(one|body) (there|here|home))",
     re.IGNORECASE,
@@ -148,12 +149,12 @@ _FOREIGN = {
         r"\b(wie|ist|kann|kannst|können|ich|nicht|und|oder|der|die|das|wer|wo|warum|wieso|welche|läuft|mein"
         r"|meine|gibt|für|du|dich|mir|mit|ein|eine|einen|sind|habe|habt|hat|ihr|wird|werden|lange|ohne|auch|noch"
         r"|wir|unser|unsere|unserem|unterscheidet|euch|von|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte"
-        r"|danke|hallo|deutsch|deutsche|kostet|sprichst|brauchen|brauche|dafür|bist|eigentlich|gespeichert|auf"
+        r"|danke|hallo|hilfe|hilf|deutsch|deutsche|kostet|sprichst|brauchen|brauche|dafür|bist|eigentlich|gespeichert|auf"
         r"|jemand|alle|muss|mehrere|zwei|funktioniert|geht|sehen|nutzen|benutzen|daten|sicher|kostenlos|\w*[äöüß]\w*)\b"
     ),
     "Esta demo responde en inglés.": re.compile(
         r"¿|\b(hablas|qué|cómo|como|puedo|puedes|puede|está|por qué|quién|dónde|español|cuánto|cuesta|tiene"
-        r"|hola|necesito|para|una|sola|los|las|el|es|se|lo|con|mi|mis|sin|gratis|funciona|borrar|datos|usar|hay"
+        r"|hola|ayuda|necesito|para|una|sola|los|las|el|es|se|lo|con|mi|mis|sin|gratis|funciona|borrar|datos|usar|hay"
         r"|cuál|respuestas|mensajes|agente|muchas|gracias|\w*[ñáíóú]\w*)\b"
     ),
     "Cette démo répond en anglais.": re.compile(

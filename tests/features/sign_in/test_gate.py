@@ -52,7 +52,7 @@ async def test_a_stop_ends_the_wait_and_the_link(provider: OpenIDServer) -> None
         here.workspace.say("U1", here.place(), "stop", now=here.app.clock.wall(), thread_ts=root)
         await here.until(lambda: here.messages(root))
         await here.app.threads.idle()
-        assert page_words(await alice.open(link)) == "This link was used already. Ask again in Slack."
+        assert page_words(await alice.open(link)) == SIGN_IN_PAGES["used"]
         assert here.live.messages == []
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from slack_bot.text.sign_in_words import SIGN_IN_PAGES
 from tests.features.sign_in.town import browser, host, nothing_is_kept, page_words, sign_in, town
 from tests.openid_server import OpenIDServer
 
@@ -29,7 +30,7 @@ async def test_a_code_is_good_once(provider: OpenIDServer) -> None:
         back = (await alice.open(await here.link(), hops=1)).headers["location"]
         await alice.open(back)
         assert await here.answered(root) == "echo"
-        assert page_words(await alice.open(back)) == "This link was used already. Ask again in Slack."
+        assert page_words(await alice.open(back)) == SIGN_IN_PAGES["used"]
         assert len(provider.asked()) == 1
 
 

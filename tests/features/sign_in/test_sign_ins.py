@@ -9,6 +9,7 @@ import pytest
 
 from slack_bot.store.sign_ins import SIGNED_IN
 from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.text.sign_in_words import SIGN_IN_PAGE_DONE, SIGN_IN_PAGES
 from tests.features.sign_in.town import (
     ALICES,
     KEY,
@@ -28,7 +29,7 @@ async def test_a_question_waits_until_its_asker_has_signed_in_and_goes_on_by_its
 ) -> None:
     async with town(provider) as here:
         root = here.ask("echo one")
-        assert await sign_in(here) == "You are signed in. Go back to Slack: your question goes on by itself."
+        assert await sign_in(here) == SIGN_IN_PAGE_DONE
         assert await here.answered(root) == "echo one"
         (token,) = provider.tokens()
         assert token.account == "alice" and set(here.guard.taken) == {token.access}
@@ -79,10 +80,7 @@ async def test_a_victim_who_completes_it_gives_nothing_away_and_both_read_that(
         await nothing_is_kept(here, provider)
         assert len(provider.tokens()) == 1  # it was given, and revoked
         async with browser("alice") as alice:  # a link is good once
-            assert (
-                page_words(await alice.open(here.links()[0]))
-                == "This link was used already. Ask again in Slack."
-            )
+            assert page_words(await alice.open(here.links()[0])) == SIGN_IN_PAGES["used"]
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,6 @@ async def sign_in(here: Readers, account: str = "alice", user: str = "U1", numbe
 
 
 def page_words(page: Any) -> str:
-    found = re.search(r"<p>(.*)</p>", page.text)
+    found = re.search(r"<h1>(.*)</h1><p>(.*)</p>", page.text)
     assert found is not None
-    return found[1].replace("&#x27;", "'")
+    return f"{found[1]}. {found[2]}".replace("&#x27;", "'")

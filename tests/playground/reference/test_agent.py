@@ -222,7 +222,7 @@ async def test_it_asks_back_and_answers_the_reply_to_the_same_task(url: str) -> 
     assert last_state(again) == TaskState.TASK_STATE_INPUT_REQUIRED
     answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
     assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
-    assert answer_of(answered).startswith("For staging,")
+    assert answer_of(answered).startswith("The bot is deployed to staging, ")
     ids = [
         event.artifact_update.artifact.artifact_id
         for events in (asked, answered)
@@ -241,7 +241,7 @@ async def test_in_every_mode_a_reply_to_the_same_task_is_answered(mode: str) -> 
         task = asked[0].task
         answered = await ask_sdk(url, "staging", task_id=task.id, context_id=task.context_id)
         assert last_state(answered) == TaskState.TASK_STATE_COMPLETED
-        assert answer_of(answered).startswith("For staging,")
+        assert answer_of(answered).startswith("The bot is deployed to staging, ")
 
 
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])

@@ -89,7 +89,8 @@ async def test_a_sign_in_whose_address_is_not_for_everybody() -> None:
         root = await bot.ask("connect my calendar")
         await bot.idle()
         assert bot.outcomes == ["answered"]
-        assert "Here I would read your calendar." in bot.read(root)[-1]
+        assert "here I would read your calendar. This was a demonstration" in bot.read(root)[-1]
+        assert "The agent has gone on." in str([seen.blocks for seen in bot.thread(root)])
         public = [seen for seen in bot.thread(root) if not seen.ephemeral_for]
         assert "PLAY-GROUND" not in str(public)
         assert "login.example.com" in str([seen for seen in bot.thread(root) if seen.ephemeral_for])

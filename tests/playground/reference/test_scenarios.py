@@ -443,9 +443,9 @@ def test_deploy_asks_which_environment_and_answers_the_reply() -> None:
     asked = run("deploy the bot")[-1]
     assert asked == AskBack("Which environment: staging or production?")
     moves = run("deploy the bot", "Staging, please")
-    assert answer(moves).startswith("For staging,")
-    assert SEARCH in used(moves)
-    assert answer(run("deploy the bot", "prod")).startswith("For production,")
+    assert answer(moves).startswith("The bot is deployed to staging, ")
+    assert "This was a demonstration: nothing was changed anywhere." in answer(moves)
+    assert answer(run("deploy the bot", "prod")).startswith("The bot is deployed to production, ")
 
 
 def test_an_unclear_reply_is_asked_again() -> None:
@@ -460,7 +460,7 @@ def test_form_asks_with_fields() -> None:
     assert isinstance(asked, AskBack)
     assert [field.field_name for field in asked.fields] == ["environment", "version", "reason"]
     assert answer(run("fill in the form", "environment: production\nversion: 2")).startswith(
-        "For production,"
+        "The bot is deployed to production, "
     )
 
 
