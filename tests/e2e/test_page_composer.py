@@ -62,3 +62,16 @@ async def test_a_focus_on_send_moves_to_the_field_when_stop_takes_its_place(
     await page.until(f"{_SHOWN} === 'Stop'")
     assert await page.value(f"{_FOCUS} === document.querySelector('#say-reply textarea')")
     assert "long 9000" in await text_of(page, "#thread")
+
+
+async def test_a_reply_begins_with_the_mention_where_the_bot_needs_one(
+    page: Page, playground: Playground
+) -> None:
+    root = await scenes.say(playground, scenes.MAYA, f"{scenes.BOT} tell me a joke")
+    await scenes.open_thread(page, root)
+    await page.until("document.querySelector('#say-reply textarea').value === ''")
+    await scenes.be(page, "Jonas")
+    await page.until("document.querySelector('#say-reply textarea').value === '@slack_bot '")
+    await scenes.say(playground, scenes.JONAS, "I know it", root)
+    await scenes.be(page, "Maya")  # a second person has written
+    await page.until("document.querySelector('#say-reply textarea').value === '@slack_bot '")

@@ -174,6 +174,7 @@ function draw() {
   }
   if (!parts.has("room")) for (const message of due.messages.values()) room.take(message);
   if (!parts.has("thread")) for (const message of due.messages.values()) thread.take(message);
+  if (view.thread && due.messages.size) composers.reply.visit();
   for (const [channel, ts] of due.roots.values()) room.countReplies(channel, ts);
   inside.draw();
   for (const box of document.querySelectorAll("[data-sends]")) box.disabled = !link.up;
@@ -320,8 +321,7 @@ const thread = new Column($("thread"), world, {
 function showRoom() {
   const isDm = model.isDm(view.place);
   $("place-title").replaceChildren(...placeName(view.place));
-  const members = model.channel(view.place)?.members.length ?? 0;
-  $("place-about").textContent = isDm ? "Direct message" : `${members} ${members === 1 ? "member" : "members"}`;
+  $("place-about").textContent = isDm ? "Direct message" : model.crowd(view.place);
   const isHome = isDm && view.tab === "home";
   $("tabs").hidden = !isDm;
   $("place-about").hidden = isDm;
@@ -422,8 +422,8 @@ function linkChanged(up, lost) {
   if (up) replay.goOn();
 }
 
-/** What a message begins with: a mention in a channel, and in a thread that the bot does not follow any more. */
-function begun({ channel, ts }) { return model.isDm(channel) || (ts && !model.isPast(channel, ts)) ? "" : `@${model.bot.name} `; }
+/** What a message begins with: a mention in a channel, and in a thread that the bot does not follow for this person. */
+function begun({ channel, ts }) { return model.isDm(channel) || (ts && !model.isPast(channel, ts) && model.isAlone(view.me, channel, ts)) ? "" : `@${model.bot.name} `; }
 
 function lacks(text) { return slackText(text, model) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
 function say(place, text, settled, files = []) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model), ...(files.length ? { files } : {}) }, settled); }

@@ -49,12 +49,20 @@ export class Composer {
   visit() {
     const here = this.where();
     const key = keyOf(here);
-    if (key === keyOf(this.place)) return;
+    if (key === keyOf(this.place)) { this.beginAnew(); return; }
     if (!this.place && this.field.value.trim()) { this.settleIn(here); return; }
     if (this.place && !this.lacks(this.field.value)) this.drafts.set(keyOf(this.place), this.field.value);
     this.place = here;
-    this.write(this.drafts.get(key) ?? (here ? this.begin(here) : ""));
+    this.begun = here ? this.begin(here) : "";
+    this.write(this.drafts.get(key) ?? this.begun);
     this.drafts.delete(key);
+  }
+
+  /** Another person writes here now, or somebody has written: an untouched field may begin otherwise. */
+  beginAnew() {
+    const begun = this.place ? this.begin(this.place) : "";
+    if (begun !== this.begun && this.field.value === (this.begun ?? "")) this.write(begun);
+    this.begun = begun;
   }
 
   /** The first place is known: text that was typed before stays, with the caret, and is sent if Enter was pressed. */

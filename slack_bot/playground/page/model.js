@@ -77,6 +77,20 @@ export class Model {
   isDm(id) { return this.channel(id)?.kind === "im"; }
   placesOf(me) { return this.channels.filter((one) => one.kind !== "im" || one.members.includes(me)); }
   directOf(me) { return this.channels.find((one) => one.kind === "im" && one.members.includes(me)); }
+
+  /** Who is there: people, and apps beside them. */
+  crowd(id) {
+    const members = this.channel(id)?.members ?? [];
+    const people = members.filter((one) => this.people[one]?.virtual === false).length;
+    return [[people, "people", "person"], [members.length - people, "apps", "app"]].filter(([count]) => count).map(([count, several, one]) => `${count} ${count === 1 ? one : several}`).join(", ");
+  }
+
+  /** Nobody but this person and apps has written in a thread: there the bot needs no mention. */
+  isAlone(me, channel, root) {
+    const people = [...this.messagesOf(channel).values()].filter((one) => rootOf(one) === root && !one.gone && !this.authorOf(one).app);
+    return people.every((one) => one.author === me);
+  }
+
   title(id) { return this.isDm(id) ? this.bot.name : this.channel(id)?.name ?? ""; }
 
   repliesTo(channel, ts) {

@@ -96,9 +96,16 @@ def _plan_release(prompt: Prompt) -> Thought:
         yield AskBack("Please say what is released.", request="release")
         return
     lines = [line.partition(":") for line in prompt.reply.splitlines() if line.strip()]
-    rows = "\n".join(f"| {name.strip()} | {value.strip()} |" for name, _, value in lines)
+    rows = "\n".join(
+        f"| {name.strip()} | {_in_words(name.strip(), value.strip())} |" for name, _, value in lines
+    )
     yield "I write it into the plan."
     yield WriteMove(f"The release is planned.\n\n| what | how |\n| --- | --- |\n{rows}\n")
+
+
+def _in_words(name: str, value: str) -> str:
+    """A value of the form as one says it."""
+    return f"{value} %" if name == "share" else {"true": "yes", "false": "no"}.get(value, value)
 
 
 def _restart(prompt: Prompt) -> Thought:
