@@ -37,7 +37,7 @@ from ...settings.load import load, secrets_of
 from ...settings.models import ReferenceSettings
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from . import showcase
-from .conversations import Conversations
+from .conversations import TalkContexts
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .files import ReceivedFile, described, look_at, received_files
@@ -79,7 +79,7 @@ class PlaygroundAgent(AgentExecutor):
             switches = (name for name in type(settings).model_fields if name.endswith("_middleware"))
             settings = settings.model_copy(update=dict.fromkeys(switches, False))
         self._library, self._settings = library, settings
-        self._conversations = Conversations(library)
+        self._contexts = TalkContexts(library)
         self._http = None if settings.model_url is None else endpoint_client(settings)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -127,8 +127,8 @@ class PlaygroundAgent(AgentExecutor):
             return EndpointModel(self._http, self._settings, prompt).turn
         if files:
             return LocalModel(look_at(prompt.question, files), self._settings).turn
-        conversation = self._conversations.of(context_id)
-        thought = think_of_request(prompt) or conversation.think(prompt.question, prompt.reply)
+        talk = self._contexts.of(context_id)
+        thought = think_of_request(prompt) or talk.think(prompt.question, prompt.reply)
         return LocalModel(thought, self._settings).turn
 
 

@@ -53,7 +53,7 @@ _NOTHING_BEFORE = (
 )
 
 
-class Conversation:
+class TalkContext:
     """One A2A context."""
 
     def __init__(self, library: Library) -> None:
@@ -151,16 +151,16 @@ class Conversation:
         )
 
 
-class Conversations:
+class TalkContexts:
     """By the id of their context. The oldest are forgotten."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._known: dict[str, Conversation] = {}
+        self._known: dict[str, TalkContext] = {}
 
-    def of(self, context_id: str) -> Conversation:
+    def of(self, context_id: str) -> TalkContext:
         """The conversation, which is then the newest."""
-        known = self._known.pop(context_id, None) or Conversation(self._library)
+        known = self._known.pop(context_id, None) or TalkContext(self._library)
         self._known[context_id] = known
         while len(self._known) > _MOST_CONTEXTS:
             del self._known[next(iter(self._known))]

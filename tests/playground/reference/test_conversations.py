@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.playground.reference.agent import bundled_library
-from slack_bot.playground.reference.conversations import Conversation, Conversations
+from slack_bot.playground.reference.conversations import TalkContext, TalkContexts
 from slack_bot.playground.reference.scenarios import CallTool, WriteMove
 from slack_bot.playground.reference.toolbox import Toolbox
 from slack_bot.settings.models import ReferenceSettings
@@ -14,7 +14,7 @@ LIBRARY = bundled_library()
 NOTHING = "I cannot tell what this is about: I have answered nothing in this conversation before it"
 
 
-def ask(conversation: Conversation, question: str, most: int | None = None) -> str:
+def ask(conversation: TalkContext, question: str, most: int | None = None) -> str:
     """The answer. `most`: it is stopped while its paragraph after so many is written."""
     thought, tools = conversation.think(question), Toolbox(LIBRARY, ReferenceSettings(pace=0))
     written: list[str] = []
@@ -34,7 +34,7 @@ def ask(conversation: Conversation, question: str, most: int | None = None) -> s
 
 def asked(*questions: str) -> str:
     """The answer to the last of them, in one conversation."""
-    conversation = Conversation(LIBRARY)
+    conversation = TalkContext(LIBRARY)
     return [ask(conversation, each) for each in questions][-1]
 
 
@@ -87,7 +87,7 @@ def test_where_nothing_came_before_that_is_said(question: str) -> None:
 
 def test_a_stopped_answer_goes_on_with_the_paragraph_that_was_cut() -> None:
     whole = asked("write a long answer")
-    conversation = Conversation(LIBRARY)
+    conversation = TalkContext(LIBRARY)
     begun = ask(conversation, "write a long answer", most=3)
     assert begun + ask(conversation, "go on") == whole
     assert ask(conversation, "go on").startswith(NOTHING)  # it is whole, and has no section behind it
@@ -95,7 +95,7 @@ def test_a_stopped_answer_goes_on_with_the_paragraph_that_was_cut() -> None:
 
 def test_the_rest_of_a_stopped_answer_can_be_stopped_too() -> None:
     whole = asked("what is agntcy")
-    conversation = Conversation(LIBRARY)
+    conversation = TalkContext(LIBRARY)
     texts = [ask(conversation, "what is agntcy", most=1), ask(conversation, "go on", most=1)]
     assert "".join(texts) + ask(conversation, "continue") == whole
     ask(conversation, "what is agntcy", most=1)
@@ -104,7 +104,7 @@ def test_the_rest_of_a_stopped_answer_can_be_stopped_too() -> None:
 
 
 def test_contexts_know_nothing_of_each_other_and_the_oldest_are_forgotten() -> None:
-    conversations = Conversations(LIBRARY)
+    conversations = TalkContexts(LIBRARY)
     ask(conversations.of("one"), "is it safe")
     assert ask(conversations.of("two"), "go on").startswith(NOTHING)
     assert "forge" in ask(conversations.of("one"), "go on")
