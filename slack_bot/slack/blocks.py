@@ -20,6 +20,7 @@ from ..text.words import (
     NOT_HELPFUL_LABEL,
     PLAN_UNTITLED,
     STOP_LABEL,
+    STOPPED_BY,
     TRY_AGAIN_LABEL,
 )
 from ..turn.actions import TaskCard
@@ -169,6 +170,12 @@ def feedback(turn: str) -> Block:
 def context(text: str) -> Block:
     """A small grey line."""
     return {"type": "context", "elements": [{**plain(shorten(text, _CONTEXT_TEXT)), "emoji": True}]}
+
+
+def context_of_stop(note: str, user: str) -> Block:
+    """How a turn ended, and which person has stopped it."""
+    person = {"type": "mrkdwn", "text": STOPPED_BY.format(user)}
+    return {"type": "context", "elements": [*context(note)["elements"], person]}
 
 
 def buttons(turn: str, *, can_stop: bool = False) -> Block:

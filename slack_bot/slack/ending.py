@@ -359,7 +359,10 @@ def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> l
     has_words = ending.outcome.has_completed or ending.form is not None
     under = [blocks.context(ANSWER_OF.format(rules.name))] if rules.name and has_words else []
     under += [blocks.sources_block(ending.sources)] if ending.sources else []
-    under += [blocks.context(ending.note)] if ending.note else []
+    if ending.note and ending.stopped_by:
+        under.append(blocks.context_of_stop(ending.note, ending.stopped_by))
+    elif ending.note:
+        under.append(blocks.context(ending.note))
     under += [blocks.context(ending.used)] if ending.used and has_words else []
     if ending.offer_retry:
         again = blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED)

@@ -54,6 +54,7 @@ class Ending:
     `next_questions` are offered there. `handle` names `form` in its
     buttons; without one it is a text only. `listens_to`: who can go on there without a mention;
     None: that is said already. `used`: what a line under the answer says of its time, tokens or cost.
+    `stopped_by`: the id of the person who stopped it, if that was not the asker.
     """
 
     outcome: Outcome
@@ -68,6 +69,7 @@ class Ending:
     next_questions: tuple[NextQuestion, ...] = ()
     listens_to: ListensTo | None = ListensTo.NOBODY
     used: str = ""
+    stopped_by: str = ""
 
     @property
     def card_closing(self) -> CardClosing:

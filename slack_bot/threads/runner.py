@@ -23,7 +23,7 @@ from ..settings.models import StreamSettings
 from ..slack.model import Ending
 from ..slack.writer import TurnServices, Writer
 from ..text.sanitize import sanitize, sanitize_beginning, sanitize_in_steps, slices
-from ..text.words import GOES_ON_NOW, STOPPED_BY, THREAD_GONE
+from ..text.words import GOES_ON_NOW, THREAD_GONE
 from ..turn import actions
 from ..turn.durations import in_words
 from ..turn.events import Event, InputRequired, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
@@ -445,12 +445,17 @@ class TurnRunner:
             task = self._listener.consumer.view
             handle = await journal.open_form(form, is_over=task.state.is_terminal)
         note = sanitize(end.note, secrets) if end.note else ""
-        stopper = self._handle.stopped_by
-        if end.outcome is Outcome.STOPPED and stopper and not journal.record.question.is_of(stopper):
-            note = f"{note} {STOPPED_BY.format(stopper)}"
+        stopper = self._handle.stopped_by or ""
+        is_named = end.outcome is Outcome.STOPPED and not journal.record.question.is_of(stopper)
         used = journal.meter.footer(self._clock.wall() - journal.record.accepted_at)
         ending = Ending(
-            end.outcome, note=note, offer_retry=end.offer_retry, form=form, handle=handle, used=used
+            end.outcome,
+            note=note,
+            offer_retry=end.offer_retry,
+            form=form,
+            handle=handle,
+            used=used,
+            stopped_by=stopper if is_named else "",
         )
         ended = await self._writer.carry_out(answer.finish(ending))
         if ended.outcome is end.outcome:
