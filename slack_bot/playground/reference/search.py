@@ -59,6 +59,7 @@ _SAID = 0.5  # share of a clause that a section must have to be the answer to it
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
 # Score of what comes near at all; to a clause of a story; to what is rather talk.
 _NEAR, _NEAR_CLAUSE, _NEAR_TALK = 0.5, 0.55, 0.75
+_SURE_TALK, _FAR_TALK = 1.2, 0.4  # what talk must have, and its lead, so that nothing comes near to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +306,8 @@ class Library:
         if is_long_story(text):
             return self._near_in_story(text)
         verdict = self._verdict(text)
+        if verdict.kind and verdict.is_ahead(_SURE_TALK, _FAR_TALK):
+            return []
         least = _NEAR_TALK if verdict.kind or (verdict.may_be_talk and not verdict.is_agreed) else _NEAR
         near = [label for label, score in verdict.ranked if score >= least and label in self._named]
         return [self._named[name] for name in near[:_NEAREST]]

@@ -46,7 +46,7 @@ def asked(*questions: str) -> str:
         ("how do I stop an answer", "and in a direct message?", "In a direct message no mention is needed"),
         ("is it safe", "and without Redis?", "Redis is supported, but one process needs neither it"),
         ("is it safe", "why?", "I know no more about that than I said."),
-        ("what does it cost", "what about data privacy", "There is no privacy policy of the makers"),
+        ("what does it cost", "what about data privacy", "Stored are questions and answers (seven days)"),
         ("what does it cost", "what is agntcy", "AGNTCY (say"),
         ("what does it cost", "what about the third point on your list?", "I read this with your question"),
         ("what does it cost", "I don't get it", "I read this with your question before it"),

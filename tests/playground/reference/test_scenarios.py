@@ -155,7 +155,7 @@ def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None
             ],
         ),
         (
-            "Only the asker can stop an answer",
+            "Everybody who sees an answer can stop it",
             [
                 "who may press stop",
                 "can my colleague stop my answer, who is allowed to",
@@ -370,7 +370,7 @@ def test_another_answer_is_shorter_or_has_more_detail() -> None:
 
 def test_more_detail_is_the_rest_of_the_same_topic() -> None:
     longer = answer(run("who may stop an answer?\n\nPlease answer this again, with more detail."))
-    assert longer.startswith("Only the asker can stop an answer")
+    assert longer.startswith("Everybody who sees an answer can stop it")
     assert "## How do I stop an answer?" in longer
     assert longer.endswith("**Source:** Using it in Slack\n")
 
@@ -512,3 +512,35 @@ def test_every_question_ends_in_an_answer_a_question_or_a_reason(question: str) 
     moves = run(question)
     assert answer(moves).strip() or isinstance(moves[-1], AskBack | ModelFailed)
     assert list(map(repr, moves)) == list(map(repr, run(question)))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("what is the difference between play and run", "`slack-bot play` is the playground"),
+        ("what happens if two people ask at the same time", "In one thread one question after the other"),
+        ("how many replicas do I need for 500 people", "Two replicas are enough, however many people ask"),
+        ("Can I try it with ChatGPT?", "To try it with a model such as ChatGPT, set"),
+        ("what about data privacy", "Stored are questions and answers (seven days)"),
+        ("how many people use this?", "This guide knows of nobody who uses it"),
+        ("who is allowed to press Stop", "Everybody who sees an answer can stop it"),
+        ("explain streaming like I'm five", "Streaming means that text appears in the thread"),
+        ("who is the CEO of Slack", "I do not know that."),
+        ("Hilfe", "This demo answers in English. Diese Demo antwortet auf Englisch.\n\nHello!"),
+        ("remind me tomorrow to call Jonas", "I cannot do that: I am a demonstration"),
+    ],
+)
+def test_what_a_first_visitor_asked(question: str, said: str) -> None:
+    text = answer(run(question))
+    assert text.startswith(said)
+    assert len(text) < 800 and "## " not in text and "comes nearest" not in text and "calendar" not in text
+
+
+def test_shorter_than_one_sentence_is_not_possible() -> None:
+    again = "\n\nPlease answer this again, shorter."
+    whole = answer(run("how fast is it"))
+    assert whole.count(". ") == 0
+    assert answer(run(f"how fast is it{again}")).startswith(
+        "That was one sentence, and I have no shorter one"
+    )
+    assert answer(run(f"what does it cost{again}")).startswith("The bot costs nothing")
