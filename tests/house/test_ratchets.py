@@ -25,6 +25,9 @@ With questions that are not mentions (reactions, channels, schedules, HTTP), lim
 of agents, a bot is built of ten features more: the walks pass more files, and the source has more assignments
 to three names, parameters of many types, and one class above the budget: the machine, whose handlers are one
 for each kind of event.
+With several workspaces, which of them a question belongs to is asked on the way; a bot is built with one more
+feature that posts, with a client for Redis behind Sentinels, and with a table of what was measured of Slack: the
+walks pass three to six files more, and the source has more names of many types.
 """
 
 from __future__ import annotations
@@ -35,25 +38,25 @@ from tests.house import shape, walks
 
 SHAPE = {
     "classes that do too much": 5,
-    "attributes set from outside": 101,
-    "splats into constructors": 20,
+    "attributes set from outside": 102,
+    "splats into constructors": 22,
     "conditional callees": 1,
-    "assignments to three or more": 175,
-    "parameter names with five or more types": 36,
-    "modules over 500 lines": 3,
+    "assignments to three or more": 199,
+    "parameter names with five or more types": 49,
+    "modules over 500 lines": 6,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 4,
     "places that ask whether the store is shared": 3,
-    "words of manner": 126,
+    "words of manner": 157,
 }
 WALKS = {
     "mention": {
-        "files": 103, "rooms": 10, "moves between files": 329, "moves between rooms": 113, "climbs": 11,
+        "files": 107, "rooms": 10, "moves between files": 350, "moves between rooms": 121, "climbs": 11,
     },
     "chunk": {"files": 47, "rooms": 6, "moves between files": 163, "moves between rooms": 29, "climbs": 16},
-    "press": {"files": 94, "rooms": 10, "moves between files": 276, "moves between rooms": 84, "climbs": 11},
+    "press": {"files": 97, "rooms": 10, "moves between files": 291, "moves between rooms": 93, "climbs": 11},
     "takeover": {  # what Slack refused is one module for names and buttons
-        "files": 158, "rooms": 11, "moves between files": 2638, "moves between rooms": 462, "climbs": 91,
+        "files": 164, "rooms": 12, "moves between files": 2672, "moves between rooms": 469, "climbs": 91,
     },
 }  # fmt: skip
 
