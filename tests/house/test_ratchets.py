@@ -26,8 +26,8 @@ of agents, a bot is built of ten features more: the walks pass more files, and t
 to three names, parameters of many types, and one class above the budget: the machine, whose handlers are one
 for each kind of event.
 With several workspaces, which of them a question belongs to is asked on the way; a bot is built with one more
-feature that posts, with a client for Redis behind Sentinels, and with a table of what was measured of Slack: the
-walks pass three to six files more, and the source has more names of many types.
+feature that posts, with a client for Redis behind Sentinels, and with a table of what was measured of
+Slack: the walks pass three to six files more, and the source has more names of many types.
 """
 
 from __future__ import annotations
