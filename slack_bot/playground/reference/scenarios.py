@@ -229,7 +229,8 @@ def _tell_of_table(topic: str, library: Library) -> Thought:
 
 def _decline(question: str, library: Library) -> Thought:
     yield "I need no search for this."
-    yield WriteMove(small_talk(question, library, library.near(question)))
+    near = [] if library.is_far_off(question) else library.near(question)
+    yield WriteMove(small_talk(question, library, near))
 
 
 def _titles(library: Library) -> list[str]:

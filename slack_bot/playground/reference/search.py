@@ -306,11 +306,14 @@ class Library:
         if is_long_story(text):
             return self._near_in_story(text)
         verdict = self._verdict(text)
-        if verdict.kind and verdict.is_ahead(_SURE_TALK, _FAR_TALK):
-            return []
         least = _NEAR_TALK if verdict.kind or (verdict.may_be_talk and not verdict.is_agreed) else _NEAR
         near = [label for label, score in verdict.ranked if score >= least and label in self._named]
         return [self._named[name] for name in near[:_NEAREST]]
+
+    def is_far_off(self, query: str) -> bool:
+        """`query` is certainly about something else, so that nothing comes near to it."""
+        verdict = self._verdict(self._question_in(query))
+        return bool(verdict.kind) and verdict.is_ahead(_SURE_TALK, _FAR_TALK)
 
     def _near_in_story(self, text: str) -> list[PageSection]:
         """What comes nearest to the clauses of a long `text` that ask, each heard alone."""

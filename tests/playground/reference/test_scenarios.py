@@ -289,10 +289,10 @@ def test_a_part_of_a_question_that_has_no_answer_is_named() -> None:
 
 def test_of_a_part_that_is_not_quite_answered_no_more_is_known() -> None:
     said = answer(
-        run("Can several agents stand behind one app, and what would you recommend for a setup like ours?")
+        run("Can several agents stand behind one app, and what would you recommend for a company like ours?")
     )
     assert said.startswith("One Slack app may have several agents")
-    assert "Of *what would you recommend for a setup like ours?* I know no more than this." in said
+    assert "Of *what would you recommend for a company like ours?* I know no more than this." in said
 
 
 def test_a_table_of_something_is_not_made_but_what_is_known_is_said() -> None:
