@@ -80,7 +80,7 @@ def _check(about: str) -> Callable[[Callable[..., Verdict]], Callable[..., Verdi
 def _content_delivered(m: Measures, over: float = 20) -> Verdict:
     """Content before an error does not count: the reader was told that it is incomplete."""
     bad = next((outcome for outcome in m.outcomes if outcome not in _GOOD), None)
-    why = f", and then the turn ended as {bad} ({m.result['reason']})" if bad else ""
+    why = f", and then the turn ended as {bad} ({m.reason or m.result['reason']})" if bad else ""
     wanted = f"; more than {over:g} are wanted" if m.total <= over else ""
     return m.total > over and bad is None, f"{m.total} characters delivered{why}{wanted}"
 
@@ -309,7 +309,7 @@ def _ends_in_time(m: Measures, within: float = 60.0) -> Verdict:
 
 @_check("The turns ended like this")
 def _outcomes(m: Measures, are: Texts = ("answered",)) -> Verdict:
-    reason = f" ({m.result['reason']})" if m.result["reason"] else ""
+    reason = f" ({m.reason or m.result['reason']})" if m.result["reason"] else ""
     return m.outcomes == tuple(are), (", ".join(m.outcomes) or "never ended") + reason
 
 

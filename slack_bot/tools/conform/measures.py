@@ -47,7 +47,8 @@ class Measures:
     marked as no part of the answer, `said` the text of all artifacts. Of `questions`, `asked` went to the
     agent, the last of them as the JSON `sent_last`, None: not known. `files`: the SHA-256 of what was shared
     with the question, by name.
-    `sources`: the addresses that the agent named as such, in their order.
+    `sources`: the addresses that the agent named as such, in their order. `reason`: why the last turn ended
+    so, with what the agent said of its failure.
     """
 
     result: Json
@@ -76,6 +77,7 @@ class Measures:
     sent_last: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    reason: str = ""
 
     @property
     def text(self) -> str:
@@ -155,6 +157,7 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         sent_last=None if seen.said is None else json.dumps(seen.said),
         files={name: hashlib.sha256(content).hexdigest() for name, content in seen.files.items()},
         sources=tuple(dict.fromkeys(url for frame in frames_sent for url in _sources(frame))),
+        reason=log.turns[-1].reason if log.turns else "",
     )
 
 

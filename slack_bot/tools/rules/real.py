@@ -184,6 +184,10 @@ async def _place(slack: SlackPort, args: argparse.Namespace) -> AsyncIterator[Pl
     try:
         place = await open_place(slack, args.channel, args.user)
     except CannotTell as reason:
+        if "auth.test" in str(reason):
+            raise BotError(
+                f"no Slack answers there: {reason}; check the address, which ends in /api/, and the token"
+            ) from reason
         raise BotError(
             f"nothing can be tried in {args.channel} with {args.user}: {reason}; give a channel that the bot"
             " is a member of, and a person who is one"
