@@ -191,7 +191,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 
 
 def _pairs_for_all(everywhere: ChannelSettings) -> Iterator[str]:
-    for leaf in sorted(PAIRS & everywhere.model_fields_set):
+    for leaf in sorted(leaf for leaf in PAIRS if getattr(everywhere, leaf)):
         name = env_name(("channel", leaf))
         yield f"{name} would count in every channel: write {leaf} below [channels.C...] of the file"
 

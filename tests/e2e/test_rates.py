@@ -82,7 +82,7 @@ def test_where_slack_allows_less_at_once_than_we_think_nothing_is_lost() -> None
 
 
 def gate_of(bot: BotHarness) -> RateLimiter:
-    gate = bot.app.threads.notices._api.permits._rate_limiter
+    gate = bot.app.workspaces.of("T1").api.permits._rate_limiter
     assert isinstance(gate, RateLimiter)
     return gate
 

@@ -125,5 +125,5 @@ async def test_the_way_from_one_agent_to_three(tmp_path: Path) -> None:
         await visit.until("is not yours")
         await visit.say(PLACE, "show my tickets, please")
         (other,) = re.findall(LINK, str(await visit.until("shows only what you may see", but=url)))
-        assert "You are signed in." in await sign_in(other, "maya")
+        assert "You are signed in" in await sign_in(other, "maya")
         assert (await visit.until("T-104"))["look"]["username"] == "Tickets"

@@ -54,6 +54,8 @@ TALK_TO_OTHERS = {
     "inbound/http_mode.py": "to who starts the bot, and in /readyz",
     "inbound/http_server.py": "to who starts the bot",
     "inbound/socket_mode.py": "in the log, and in /readyz",
+    "inbound/token_results.py": "in a terminal, the log and /readyz",
+    "workspace_tokens.py": "in a terminal, the log and /readyz",
     "observe/health.py": "in /readyz",
     "observe/metrics.py": "in /metrics",
     "playground": "in a browser",

@@ -154,7 +154,7 @@ async def test_who_signs_in_reads_their_own_tickets_and_is_not_asked_again(playg
         ("U0PRIYA", "priya", "T-121", "T-104"),
     ):
         place, link = await ask_alone(playground, user)
-        assert "You are signed in." in await sign_in(link, account)
+        assert "You are signed in" in await sign_in(link, account)
         await wait_until(lambda own=own, place=place: own in read(playground, place), playground.workspace)
         assert other not in read(playground, place)
         await playground.app.threads.idle()
