@@ -123,8 +123,9 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
     line = timeline("", build_timeline(log, asked_at), log, asked_at)
     started, appended, stopped = (_chunk_texts(result, each) for each in ("start", "append", "stop"))
     handled = [fact for turn in log.turns for fact in turn.handled]
-    titles = [masks.text(fact.event.title) for fact in handled if isinstance(fact.event, ToolStarted)]
-    tools = [re.sub(r"\W+", "_", title.strip().lower()).strip("_") for title in titles]
+    tools = [
+        _tool_name(masks.text(each.event.title)) for each in handled if isinstance(each.event, ToolStarted)
+    ]
     plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
     frames_sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     curves = [_sent(turn) for turn in log.turns]
@@ -216,6 +217,10 @@ def _artifacts(frame: frames.Frame) -> tuple[frames.Artifact, ...]:
             return tuple(artifacts)
         case _:
             return ()
+
+
+def _tool_name(title: str) -> str:
+    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
 
 
 def _final(sent: Sequence[frames.Frame]) -> str | None:
