@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...agents.dialects.table import ANSWER_MARKS, NARRATION_MARKS
 from ...agents.wire import frames
-from ...observe.facts import TurnEnded
+from ...observe.facts import EventHandled, TurnEnded
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ...text.redaction import Redactor
@@ -123,9 +123,7 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
     line = timeline("", build_timeline(log, asked_at), log, asked_at)
     started, appended, stopped = (_chunk_texts(result, each) for each in ("start", "append", "stop"))
     handled = [fact for turn in log.turns for fact in turn.handled]
-    tools = [
-        _tool_name(masks.text(each.event.title)) for each in handled if isinstance(each.event, ToolStarted)
-    ]
+    tools = list(_tool_names(handled, masks))
     plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
     frames_sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     curves = [_sent(turn) for turn in log.turns]
@@ -219,8 +217,10 @@ def _artifacts(frame: frames.Frame) -> tuple[frames.Artifact, ...]:
             return ()
 
 
-def _tool_name(title: str) -> str:
-    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
+def _tool_names(handled: Sequence[EventHandled], masks: Redactor) -> Iterator[str]:
+    for each in handled:
+        if isinstance(each.event, ToolStarted):
+            yield re.sub(r"\W+", "_", masks.text(each.event.title).strip().lower()).strip("_")
 
 
 def _final(sent: Sequence[frames.Frame]) -> str | None:
