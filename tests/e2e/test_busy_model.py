@@ -28,9 +28,13 @@ from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import VirtualLoop
 from slack_bot.text.feature_words import REACTION_ASKS
+from slack_bot.text.words import STOP_TOO_LATE
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.record import Outcome
 from tests.examples import examples, unheard
+from tests.features.outbound.test_sender import running
 from tests.features.reactions.test_feature import HEARS
+from tests.store import subjects
 
 PEOPLE = st.sampled_from(["U1", "U1", "U2"])
 TAPE = answer("one two three four five six seven eight nine ten", seconds=8)
@@ -63,6 +67,7 @@ class ThreadOfPeople(RuleBasedStateMachine):
         self.stack = AsyncExitStack()
         self.said: list[Said] = []
         self.stopped: list[tuple[str, str]] = []  # messages and their texts at a Stop
+        self.programs: list[str] = []  # what programs have asked
         self.reacted: dict[tuple[str, str], None] = {}  # messages and who reacted to them
         self.has_others = self.has_stopped_listening = False
 
@@ -130,6 +135,25 @@ class ThreadOfPeople(RuleBasedStateMachine):
             await self.bot.deliver(events, retry=1)
             self.reacted[said.ts, user] = None
             self.has_others |= user != "U1" and said.is_in_thread
+
+        self.do(work())
+
+    @rule(is_killed=st.booleans())
+    def a_program_asks(self, is_killed: bool) -> None:
+        """As a schedule, a webhook or the HTTP API does: into the channel, outside of the thread."""
+
+        async def work() -> None:
+            text = f"p{len(self.programs)}"
+            self.programs.append(text)
+            message = OutboundMessage(text, channel=CHANNEL, headline="News", is_question=True)
+            await subjects.accept_outbound(self.bot.store, OutboundRecord(text, message, self.bot.now))
+            if is_killed:
+                async with running(self.bot):
+                    await asyncio.sleep(0.2)
+                await self.kill()
+            async with running(self.bot):
+                while await subjects.unfinished_outbound(self.bot.store):  # noqa: ASYNC110  a store tells nobody
+                    await asyncio.sleep(0.5)
 
         self.do(work())
 
@@ -215,8 +239,12 @@ class ThreadOfPeople(RuleBasedStateMachine):
                 if said.user == user and not set(said.texts) & set(self.asked):
                     said.is_excused = True
             unfinished = [turn.question.user for turn in await self.bot.store.unfinished()]
-            self.has_stopped_listening &= user in unfinished  # else it is a question, with a mention
+            was_told = self.bot.ephemeral(self.root).count((user, STOP_TOO_LATE))
             await self.bot.ask("stop", user=user, thread_ts=self.root)
+            await asyncio.sleep(0.05)
+            was_late = self.bot.ephemeral(self.root).count((user, STOP_TOO_LATE)) > was_told
+            # else it is a question, with a mention
+            self.has_stopped_listening &= user in unfinished or was_late
             self.has_others |= user != "U1"
 
         self.do(work())
@@ -254,12 +282,12 @@ class ThreadOfPeople(RuleBasedStateMachine):
 
     @rule()
     def the_process_is_killed(self) -> None:
-        async def work() -> None:
-            self.bot.life.end_now()
-            after = run_bot(TAPE, after=self.bot, **self.policy)
-            self.bot = await self.stack.enter_async_context(after)
+        self.do(self.kill())
 
-        self.do(work())
+    async def kill(self) -> None:
+        self.bot.life.end_now()
+        after = run_bot(TAPE, after=self.bot, **self.policy)
+        self.bot = await self.stack.enter_async_context(after)
 
     # -- what must hold
 
@@ -300,6 +328,15 @@ class ThreadOfPeople(RuleBasedStateMachine):
         seen_reactions = [seen.reactions or {} for root in roots for seen in self.bot.thread(root)]
         assert not any(self.bot.workspace.bot.user_id in str(each) for each in seen_reactions)
         self.judge_reactions(counts[REACTION_ASKS])
+        self.judge_programs(counts)
+
+    def judge_programs(self, counts: Counter[str]) -> None:
+        """Each one is asked once, or reads in its own thread what became of it."""
+        for text in self.programs:
+            record = self.do(subjects.outbound(self.bot.store, text))
+            assert record is not None and record.posted, f"{text} was not posted"
+            is_lost = LOST in str(self.bot.thread(record.posted[0]))
+            assert counts[text] == 1 or (is_lost and not counts[text]), f"{text}: {counts[text]} times"
 
     def judge_reactions(self, asked: int) -> None:
         """Each one is asked at most once, and has an end."""
