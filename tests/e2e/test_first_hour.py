@@ -38,7 +38,7 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     "no token": ({"SLACK_BOT_TOKEN": ""}, "SLACK_BOT_TOKEN is not set", "OAuth & Permissions"),
     "the tokens swapped": (
         {"SLACK_BOT_TOKEN": GIVEN["SLACK_APP_TOKEN"], "SLACK_APP_TOKEN": GIVEN["SLACK_BOT_TOKEN"]},
-        "SLACK_BOT_TOKEN is not a bot token", "must begin with xoxb-",
+        "SLACK_BOT_TOKEN is not a bot token", "swap the two",
     ),
     "an old token": ({"SLACK_BOT_TOKEN": "xoxb-old"}, "(invalid_auth)", "copy the token again"),
     "an app token of nobody": ({"SLACK_APP_TOKEN": "xapp-old"}, "SLACK_APP_TOKEN", "copy the token again"),
