@@ -29,11 +29,11 @@ RUN groupadd --gid 10001 bot \
  && install --directory --owner=bot --group=bot --mode=700 /data
 COPY --from=build /opt/bot /opt/bot
 WORKDIR /data
-# pip has written the bytecode of all else. Probes come from outside the container, so its port is open on all
-# addresses of it; the port has limits of its own.
+# pip has written the bytecode of all else. Probes come from outside the container, and so do browsers of people
+# who sign in: both ports are open on all addresses of it, and have limits of their own.
 ENV PATH=/opt/bot/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     SLACK_BOT_STORE__URL=sqlite:////data/slack_bot.sqlite \
-    SLACK_BOT_HEALTH__HOST=0.0.0.0 SLACK_BOT_HEALTH__PORT=8080
+    SLACK_BOT_HEALTH__HOST=0.0.0.0 SLACK_BOT_HEALTH__PORT=8080 SLACK_BOT_SIGN_IN__HOST=0.0.0.0
 # a number, so that Kubernetes sees that it is not root
 USER 10001:10001
 VOLUME /data

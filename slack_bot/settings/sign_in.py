@@ -64,7 +64,9 @@ class SignInSettings(SettingsSection):
     """Keys that encrypt what is kept of sign-ins (AES-GCM): 32 bytes in base64, as `openssl rand -base64 32`
     prints them. A second one after a comma only decrypts: a new key is put before the old one. Needs the
     extra `oauth`."""
-    host: str = "0.0.0.0"
-    """Address that the server for browsers listens on. HTTP mode takes them on Slack's port instead."""
+    host: str = "127.0.0.1"
+    """Address that the server for browsers listens on: where a reverse proxy on this machine, or a browser on
+    it, comes. 0.0.0.0: every address, as containers need it; the container image sets that. HTTP mode takes
+    browsers on Slack's port instead."""
     port: int = Field(default=3002, ge=0, le=65535)
     """Port of that server."""

@@ -98,7 +98,7 @@ class Collection(Generic[R]):
       it.
     - `view`: what a person gets of the record in an export; without it, the record itself.
     - `state`: a word by which records are counted apart.
-    - `label`: what a person's export calls these records.
+    - `label`: what an operator reads of these records: `store show` and `store erase` call them so.
     """
 
     name: str

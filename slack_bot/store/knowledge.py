@@ -127,7 +127,9 @@ def _place_of(agent: str, thread: ThreadKey, owner: str) -> tuple[Collection[Age
     return (OWN_CONVERSATIONS, (*key, owner)) if owner else (CONVERSATIONS, key)
 
 
-PROFILES: Collection[dict[str, str]] = Collection("profiles", dict[str, str])
+PROFILES: Collection[dict[str, str]] = Collection(
+    "profiles", dict[str, str], label="what was learned of agents and workspaces"
+)
 """Facts by name that were learned about an agent, or about a workspace (`workspace_name`)."""
 
 
@@ -205,6 +207,7 @@ THREAD_AGENTS = Collection(
     ThreadAgent,
     age=lambda ages: ages.conversations,
     thread=_thread_of_key,
+    label="threads that belong to one of several agents",
 )
 """By thread, where a bot has several agents."""
 

@@ -25,12 +25,16 @@ OUTBOUND = Collection(
     due=lambda record: record.accepted_at if record.ended_at is None else None,
     without=lambda record, _: record if record.ended_at is None else None,
     state=lambda record: record.state,
-    label="messages to them",
+    label="messages of the bot's own",
 )
 """By the key that `say` gave. Due until it has ended."""
 
 SERIES = Collection(
-    "outbound_series", ThreadKey, age=lambda ages: ages.conversations, thread=lambda _, thread: thread
+    "outbound_series",
+    ThreadKey,
+    age=lambda ages: ages.conversations,
+    thread=lambda _, thread: thread,
+    label="threads of schedules",
 )
 """The threads of series, by their names. The age begins with the last message."""
 

@@ -29,7 +29,7 @@ from ..text.redaction import Redactor, StreamRedactor
 from ..turn.feedback import FeedbackRecord
 from ..turn.json_values import read_json
 from ..turn.outbound import OutboundRecord
-from ..turn.progress import TurnRecord
+from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome
 from .files import OutputFile, keep_what_is_there
 from .tables import printable
@@ -44,6 +44,27 @@ CHOSEN, CAUSE = "chosen", "cause"
 
 _GIVEN_AS = {"conversations": "waits"}
 """Collections of which a person is given a part, which has a name of its own."""
+_COUNTED_AS = {
+    **{kind.name: kind.label for kind in COLLECTIONS},
+    "conversations": "conversations with an agent",
+    "events": "what agents sent",
+}
+_STAGES = {
+    Stage.ACCEPTED: "waiting",
+    Stage.SENT: "with the agent",
+    Stage.WATCHED: "the task goes on",
+    Stage.ENDED: "ended",
+}
+"""What is still to do for a turn, in words."""
+_OUTCOMES = {
+    Outcome.NO_TEXT: "answered without a text",
+    Outcome.ASKED: "the agent asks",
+    Outcome.LOST: "its end was not learned",
+    Outcome.WATCHED: _STAGES[Stage.WATCHED],
+    Outcome.MERGED: "asked as a part of another question",
+    Outcome.GONE: "its thread was deleted",
+}
+"""How a turn ended, where Outcome's own word does not say it."""
 _MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
 
@@ -148,8 +169,7 @@ async def _of_last(store: StoreAdmin, args: argparse.Namespace) -> str:
 def _listed(turn: TurnRecord, masks: Redactor) -> str:
     words = _flat(turn.question.text, masks)
     words = words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 3]}..."
-    state = turn.outcome or turn.stage
-    return f"{reference_of(turn.key)}  {turn.key}  {_day(turn.accepted_at)}  {state}  {words}"
+    return f"{reference_of(turn.key)}  {turn.key}  {_day(turn.accepted_at)}  {_state(turn)}  {words}"
 
 
 def _as_line(turn: TurnRecord, masks: Redactor) -> str:
@@ -187,7 +207,7 @@ def _turn_rows(turn: TurnRecord, events: int, masks: Redactor) -> Iterator[tuple
     yield "asked by", asked.cause
     if turn.agent_reason:
         yield "agent", f"{turn.agent}: {turn.agent_reason}"
-    state = f"{turn.outcome or turn.stage}  {_day(turn.ended_at or _since(turn))}"
+    state = f"{_state(turn)}  {_day(turn.ended_at or _since(turn))}"
     yield "state", f"{state}  {turn.reason}".rstrip()
     yield "task", printable(turn.task_id or "")
     yield "context", printable(turn.context_id or "")
@@ -266,14 +286,30 @@ def _as_json(kind: Any, value: object) -> str:
 def _shown(summary: _Summary) -> Iterator[str]:
     size = "" if summary.bytes is None else f", {summary.bytes:,} bytes"
     yield f"{summary.place}: format {summary.format}{size}"
-    for each in summary.counts:
+    names = [_name_of(each.kind) for each in summary.counts]
+    width = max(map(len, names))
+    for name, each in zip(names, summary.counts, strict=True):
         ages = "" if each.oldest is None else f"  {_day(each.oldest)} to {_day(each.newest)}"
-        yield f"{each.kind:<20}{each.number:>8,}{ages}"
+        yield f"{name:<{width}}{each.number:>8,}{ages}"
     for turn in summary.unfinished:
-        yield f"unfinished  {turn.key}  {turn.stage} since {_day(_since(turn))}  task {turn.task_id or '-'}"
+        state = f"{_STAGES[turn.stage]} since {_day(_since(turn))}"
+        yield f"unfinished  {turn.key}  {state}  task {turn.task_id or '-'}"
     for said in summary.outbound:
         state = f"{said.state} {_day(said.ended_at or said.accepted_at)}"
-        yield f"outbound    {said.key}  {state}  {_where(said)}"
+        yield f"own message {said.key}  {state}  {_where(said)}"
+
+
+def _name_of(kind: str) -> str:
+    """A kind of records in words, with the state of those that are counted by it."""
+    name, colon, state = kind.partition(": ")
+    state = _STAGES[Stage(state)] if name == "turns" and state in set(Stage) else state
+    return f"{_COUNTED_AS.get(name, name)}{colon}{state}"
+
+
+def _state(turn: TurnRecord) -> str:
+    if turn.outcome is None:
+        return _STAGES[turn.stage]
+    return _OUTCOMES.get(turn.outcome, str(turn.outcome))
 
 
 def _where(said: OutboundRecord) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from slack_bot import __version__
 from slack_bot.cli import command_line
-from slack_bot.settings.models import PushSettings, SlackSettings, TurnSettings
+from slack_bot.settings.models import HealthSettings, PushSettings, SlackSettings, TurnSettings
 from slack_bot.settings.sign_in import SignInSettings
 from tests.deploy.dockerfile import ROOT, declared
 
@@ -75,6 +75,8 @@ def test_kubernetes_reaches_what_the_image_opens_and_gives_it_time_to_end() -> N
     (container,) = pod["containers"]
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     health = int(image.env["SLACK_BOT_HEALTH__PORT"])
+    for local, host in ((HealthSettings().host, "HEALTH__HOST"), (SignInSettings().host, "SIGN_IN__HOST")):
+        assert (local, image.env[f"SLACK_BOT_{host}"]) == ("127.0.0.1", "0.0.0.0")
     assert ports == {
         "slack": SlackSettings().http_port,
         "push": PushSettings().port,

@@ -88,6 +88,8 @@ EXCEPTIONS = {
     "the agent chosen for direct messages": "what `store show` calls a collection",
     "questions that wait for a choice of their agent": "what `store show` calls a collection",
     "questions that were given to another agent": "what `store show` calls a collection",
+    "how far schedules have come": "what `store show` calls a collection",
+    "runs of schedules that are watched": "what `store show` calls a collection",
     "secret of the settings": "what is counted",
     "The agent refused the bot's login when it was last asked; see the log.": "the problem of a probe",
     "The bot is ending and takes no more questions.": "an error: who calls `accept` decides what is said",

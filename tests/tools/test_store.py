@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from slack_bot.app import COLLECTIONS
 from slack_bot.cli import main
 from slack_bot.observe.facts import reference_of
 from slack_bot.observe.outage import Outage
@@ -84,44 +86,54 @@ def bot_running(url: str = "sqlite:///bot.sqlite") -> Iterator[None]:
         runner.run(store.close())
 
 
+def test_each_collection_and_state_has_words_of_its_own() -> None:
+    """An operator who reads what is kept need not know the program."""
+    labels = [kind.label for kind in COLLECTIONS]
+    assert len(set(labels)) == len(labels)
+    assert not [label for label in labels if not label or "_" in label]
+
+
 def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     with bot_running(url):
         assert main(["store", "show"]) == 0
         said = capsys.readouterr().out.splitlines()
         assert said[0].startswith(f"{url.removeprefix('sqlite:///').removesuffix('/0')}: format ")
-        assert said[1:] == [
-            "turns: ended               1  1970-01-01 00:00:01Z to 1970-01-01 00:00:01Z",
-            "turns: sent                1  1970-01-01 00:00:02Z to 1970-01-01 00:00:02Z",
-            "events                     0",
-            "quoted                     0",
-            "outbound: failed           1  1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z",
-            "outbound: sent             1  1970-01-01 00:00:05Z to 1970-01-01 00:00:05Z",
-            "outbound: waiting          1  1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z",
-            "outbound_series            0",
-            "feedback                   0",
-            "personal_agents            0",
-            "agent_choices              0",
-            "handovers                  0",
-            "exchanged_tokens           0",
-            "sign_ins                   0",
-            "signed_in                  0",
-            "registrations              0",
-            "day_usage                  0",
-            "schedules                  0",
-            "schedule_runs              0",
-            "agent_acts                 0",
-            "shared_answers             0",
-            "conversations              0",
-            "own_conversations          0",
-            "overheard                  0",
-            "forms                      0",
-            "threads                    0",
-            "thread_agents              0",
-            "profiles                   0",
-            "unfinished  T1:C1:2.0  sent since 1970-01-01 00:00:04Z  task task",
-            "outbound    hello  sent 1970-01-01 00:00:06Z  https://w.slack.com/archives/D1/p1",
-            "outbound    news  failed 1970-01-01 00:00:08Z  Slack does not take this.",
-            "outbound    soon  waiting 1970-01-01 00:00:09Z  C9",
+        counts, others = said[1:-4], said[-4:]
+        assert [re.split(r"  +", line) for line in counts] == [
+            ["turns: ended", "1", "1970-01-01 00:00:01Z to 1970-01-01 00:00:01Z"],
+            ["turns: with the agent", "1", "1970-01-01 00:00:02Z to 1970-01-01 00:00:02Z"],
+            ["what agents sent", "0"],
+            ["messages that were given to an agent with a question", "0"],
+            ["messages of the bot's own: failed", "1", "1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z"],
+            ["messages of the bot's own: sent", "1", "1970-01-01 00:00:05Z to 1970-01-01 00:00:05Z"],
+            ["messages of the bot's own: waiting", "1", "1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z"],
+            ["threads of schedules", "0"],
+            ["feedback", "0"],
+            ["the agent chosen for direct messages", "0"],
+            ["questions that wait for a choice of their agent", "0"],
+            ["questions that were given to another agent", "0"],
+            ["tokens that were exchanged", "0"],
+            ["sign-ins under way", "0"],
+            ["sign-ins", "0"],
+            ["registrations at authorization servers", "0"],
+            ["what questions used in a day", "0"],
+            ["how far schedules have come", "0"],
+            ["runs of schedules that are watched", "0"],
+            ["what agents did in Slack", "0"],
+            ["answers that were sent to a channel", "0"],
+            ["conversations with an agent", "0"],
+            ["conversations with an agent that must know who asks", "0"],
+            ["overheard messages", "0"],
+            ["forms", "0"],
+            ["threads listened to", "0"],
+            ["threads that belong to one of several agents", "0"],
+            ["what was learned of agents and workspaces", "0"],
+        ]
+        assert others == [
+            "unfinished  T1:C1:2.0  with the agent since 1970-01-01 00:00:04Z  task task",
+            "own message hello  sent 1970-01-01 00:00:06Z  https://w.slack.com/archives/D1/p1",
+            "own message news  failed 1970-01-01 00:00:08Z  Slack does not take this.",
+            "own message soon  waiting 1970-01-01 00:00:09Z  C9",
         ]
         assert main(["store", "show", "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
@@ -155,12 +167,12 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
             "Erased of U1: turns 1, messages that were given to an agent with a question 0,"
-            " messages to them 0,"
+            " messages of the bot's own 0,"
             " feedback 0, the agent chosen for direct messages 0,"
             " questions that wait for a choice of their agent 0, questions that were given to another agent"
             " 0, tokens that were exchanged 0, sign-ins under way 0, sign-ins 0,"
-            " what their questions used in a day 0, what agents did in Slack 0,"
-            " answers that they sent to a channel 0,"
+            " what questions used in a day 0, what agents did in Slack 0,"
+            " answers that were sent to a channel 0,"
             " open questions of an agent 0,"
             " conversations with an agent that must know who asks 0, overheard messages 0, forms 0,"
             " threads listened to 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
@@ -318,7 +330,7 @@ def test_the_last_turns_are_listed_by_their_names(url: str, capsys: pytest.Captu
         listed = capsys.readouterr().out.splitlines()
         assert listed == [
             f"{reference_of('T1:C1:1.0')}  T1:C1:1.0  1970-01-01 00:00:01Z  ended  hi",
-            f"{reference_of('T1:C1:2.0')}  T1:C1:2.0  1970-01-01 00:00:02Z  sent  hi",
+            f"{reference_of('T1:C1:2.0')}  T1:C1:2.0  1970-01-01 00:00:02Z  with the agent  hi",
         ]
         assert main(["store", "turns", "--last", "1"]) == 0
         assert capsys.readouterr().out.splitlines() == listed[1:]

@@ -55,10 +55,11 @@ RUNS = Collection(
     age=lambda ages: ages.turns,
     since=lambda record: record.at,
     due=lambda record: record.due,
+    label="runs of schedules that are watched",
 )
 """By the key of the run's message."""
 
-SCHEDULES = Collection("schedules", ScheduleState)
+SCHEDULES = Collection("schedules", ScheduleState, label="how far schedules have come")
 """By the name of the schedule. One that is stopped stays so."""
 
 

@@ -58,7 +58,7 @@ SHARED_ANSWERS = Collection(
     thread=lambda _, record: record.thread,
     people=lambda _, record: [KeptPerson(record.user, record.thread.team)],
     due=lambda record: record.due,
-    label="answers that they sent to a channel",
+    label="answers that were sent to a channel",
 )
 """By the key of the turn."""
 

@@ -51,6 +51,6 @@ DAY_USAGE = Collection(
     age=lambda ages: ages.turns,
     since=lambda record: record.at,
     people=_people,
-    label="what their questions used in a day",
+    label="what questions used in a day",
 )
 """By `DayKey`."""

@@ -25,6 +25,7 @@ from ...settings.models import SlackSettings
 from ...settings.teams import tokens_in
 from ...slack.api import new_web_client
 from ...slack.features import FeatureFinding, WorkspaceFeature
+from ...testing.slack.workspace import SIGNING_SECRET
 
 _HELLO = 10.0  # seconds
 _SKEW = 60.0  # seconds; Slack's signatures are good for 300
@@ -246,8 +247,11 @@ async def check_http(settings: SlackSettings) -> AsyncIterator[Diagnosis]:
     """HTTP mode: the signing secret. That it is the right one shows with Slack's first request."""
     if settings.signing_secret is None:
         return
-    if _SECRET.match(settings.signing_secret.get_secret_value()):
+    secret = settings.signing_secret.get_secret_value()
+    if _SECRET.match(secret):
         yield ok("signing secret", "it has the form of one; Slack's first request shows whether it is right")
+    elif secret == SIGNING_SECRET and settings.api_url != SlackSettings().api_url:
+        yield ok("signing secret", "it is that of the emulated workspace")
     else:
         text = "SLACK_SIGNING_SECRET is not 32 hexadecimal digits, as Slack's are"
         yield warning("signing secret", text, "copy it again from Basic Information", _APPS)

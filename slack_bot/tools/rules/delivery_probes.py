@@ -33,7 +33,7 @@ async def _attempts(slack: SlackPort, place: Place, way: Way) -> list[HeardEvent
             raise CannotTell("no event came of a post")
         return found
 
-    return await slack.once("attempts", make)
+    return await slack.once(f"attempts by {way}", make)
 
 
 def _add(group: Way, *needs: Need) -> None:

@@ -116,7 +116,7 @@ class SlackPort:
     async def ticket(self) -> str:
         """The address of a connection, good for one. Raises CannotTell."""
         if self._app_token is None:
-            raise CannotTell(_NO_EVENTS)
+            raise CannotTell(_NO_EVENTS if self._ears is None else _OTHER_WAY["delivery"])
         try:
             return str((await self.ok("apps.connections.open", token=self._app_token)).get("url"))
         except CannotTell as reason:

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from ...clock import system_clock
 from ...errors import BotError, SettingsError, UnreadableInput
 from ...settings.load import Settings, load
-from ...settings.slack_rules import CATALOGUE
+from ...settings.slack_rules import CATALOGUE, OK
 from ...slack.api import new_web_client
 from ...testing.harness import bot_settings
 from ...testing.overrides import with_overrides
@@ -136,6 +136,7 @@ async def _try(args: argparse.Namespace, settings: Settings, whole: int, work: W
             line.show(f"{count} of {whole}  {what}")
 
         try:
+            await _check_answer(slack, _remedy(args, settings.slack.api_url))
             async with _listening(slack, args), _place(slack, args) as place:
                 return await work(slack, place, tell)
         finally:
@@ -155,6 +156,26 @@ def _port(args: argparse.Namespace, settings: Settings, http: aiohttp.ClientSess
         app_token=None if token is None or args.http is not None else token.get_secret_value(),
         hand=AskedHand(sys.stdin, sys.stderr) if args.hand else None,
     )
+
+
+async def _check_answer(slack: SlackPort, remedy: str) -> None:
+    """Raises BotError where no Slack answers, or none that takes the token."""
+    try:
+        own = await slack.call("auth.test")
+    except CannotTell as reason:
+        raise BotError(f"no Slack answers there: {reason}; {remedy}") from reason
+    if own.error.startswith("http_"):
+        raise BotError(f"no Slack answers there: auth.test is refused ({own.error}); {remedy}")
+    if own.error != OK:
+        raise BotError(f"auth.test is refused ({own.error}); check the token in SLACK_BOT_TOKEN")
+
+
+def _remedy(args: argparse.Namespace, url: str) -> str:
+    """What to do about an address at which no Slack answers."""
+    name, url = "SLACK_API_URL" if args.real else "--url", url.rstrip("/")
+    if url.endswith("/api"):
+        return f"check {name} and the network"
+    return f"{name} is the address of a Web API, which ends in /api/: try {url}/api/"
 
 
 @asynccontextmanager
@@ -184,10 +205,6 @@ async def _place(slack: SlackPort, args: argparse.Namespace) -> AsyncIterator[Pl
     try:
         place = await open_place(slack, args.channel, args.user)
     except CannotTell as reason:
-        if "auth.test" in str(reason):
-            raise BotError(
-                f"no Slack answers there: {reason}; check the address, which ends in /api/, and the token"
-            ) from reason
         raise BotError(
             f"nothing can be tried in {args.channel} with {args.user}: {reason}; give a channel that the bot"
             " is a member of, and a person who is one"

@@ -7,10 +7,13 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 import aiohttp
+from pydantic import SecretStr
 
+from slack_bot.settings.models import SlackSettings
 from slack_bot.testing.harness import free_port
 from slack_bot.testing.slack.rules import SHIPPED
-from slack_bot.testing.slack.workspace import APP_TOKEN
+from slack_bot.testing.slack.workspace import APP_TOKEN, SIGNING_SECRET
+from slack_bot.tools.doctor.slack_checks import check_http
 from tests.proxy import proxy
 
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
@@ -116,6 +119,19 @@ async def test_an_address_at_which_there_is_no_slack(environment: dict[str, str]
         found = next(each for each in await setup.look() if each.state is FAILED)
         assert found.text == "Slack refused SLACK_APP_TOKEN (HTTP 404)"
         assert found.remedy.startswith("check SLACK_API_URL")
+
+
+async def test_the_signing_secret_of_the_emulated_workspace_is_right_there_and_only_there(
+    environment: dict[str, str],
+) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_SIGNING_SECRET"] = SIGNING_SECRET
+        assert [
+            each.text for each in bad(await setup.look(http=True)) if each.check == "signing secret"
+        ] == []
+        wrong = SlackSettings(signing_secret=SecretStr(SIGNING_SECRET))
+        (found,) = [each async for each in check_http(wrong)]
+        assert (found.state, found.remedy) == (WARNING, "copy it again from Basic Information")
 
 
 async def test_11_a_signing_secret_that_is_something_else(environment: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.clock import system_clock
 from slack_bot.settings.measured_rules import read_measured
-from slack_bot.testing.harness import wait_until
+from slack_bot.testing.harness import free_port, wait_until
 from slack_bot.testing.slack.rules import EVERYTHING
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SeenMessage, Workspace, WorkspaceRules
@@ -33,11 +33,13 @@ PATIENCE = 120.0
 
 
 @asynccontextmanager
-async def served(rules: WorkspaceRules | None = None) -> AsyncIterator[SlackServer]:
+async def served(
+    rules: WorkspaceRules | None = None, *, bot_url: str | None = None
+) -> AsyncIterator[SlackServer]:
     """A workspace with one person, on the network."""
     workspace = Workspace(rules=rules or WorkspaceRules.real(), manifest=EVERYTHING)
     workspace.add_channel(CHANNEL).members.add(workspace.add_user(USER).id)
-    async with SlackServer(workspace, system_clock()) as server:
+    async with SlackServer(workspace, system_clock(), bot_url=bot_url) as server:
         yield server
 
 
@@ -189,6 +191,60 @@ async def test_a_place_that_is_none_is_one_sentence(tmp_path: Path) -> None:
             where = ("--channel", channel, "--user", user)
             status, _, err = await tried(server, tmp_path, "--real", "--quick", "--yes", *where)
             assert (status, told in err, err.count("\n")) == (1, True, 1), err
+
+
+async def test_an_address_without_a_web_api_is_one_sentence_with_the_one_to_give(tmp_path: Path) -> None:
+    async with served() as server:
+        url = server.api_url.removesuffix("/api/")
+        gone = "http://127.0.0.1:1/api/"
+        for words, told in (
+            (
+                ("--url", url),
+                f"refused (http_404); --url is the address of a Web API, which ends in /api/: try {url}/api/",
+            ),
+            (("--url", f"{url}/"), f"which ends in /api/: try {url}/api/"),
+            (("--url", gone), "auth.test had no answer (ClientConnectorError); check --url and the network"),
+        ):
+            status, out, err = await tried(server, tmp_path, *words, "--only", "file.empty", *WHERE)
+            assert (status, out, err.count("\n"), told in err) == (1, "", 1, True), err
+        status, out, err = await tried(
+            server, tmp_path, "--url", f"{url}/api", "--only", "file.empty", *WHERE
+        )
+        assert status == 0, err
+        status, _, err = await tried(
+            server, tmp_path, "--real", "--yes", "--quick", *WHERE, SLACK_BOT_TOKEN="xoxb-of-another-app"
+        )
+        assert (status, err.count("\n")) == (1, 1), err
+        assert "auth.test is refused (invalid_auth); check the token in SLACK_BOT_TOKEN" in err
+
+
+@pytest.mark.slow
+async def test_each_rate_is_tried_to_its_first_refusal_over_http(tmp_path: Path) -> None:
+    """The part of `--sandbox` that needs no minutes of silence: those are tried on virtual time."""
+    async with served() as server:
+        words = ("--real", "--sandbox", "--yes", "--only", "rate", "--only", "burst", "-o", "rates.json")
+        status, out, err = await tried(server, tmp_path, *words, *WHERE)
+        assert (status, "29 rules: 29 as expected" in out) == (0, True), (out, err)
+        assert (left(server.workspace), server.workspace.open_streams()) == ([], [])
+    measured = read_measured(tmp_path / "rates.json").values
+    assert measured.keys() == {each.rule for each in probes_of(["rate", "burst"])}
+
+
+async def test_an_app_in_http_mode_hears_its_events_at_a_port(tmp_path: Path) -> None:
+    port = free_port()
+    async with served(bot_url=f"http://127.0.0.1:{port}/slack/events") as server:
+        words = ("--real", "--sandbox", "--yes", "--http", str(port), "--json")
+        rules = ("--only", "http.no_retry", "--only", "event.own_post", "--only", "socket.count")
+        status, out, err = await tried(server, tmp_path, *words, *rules, *WHERE)
+        rows = {each["rule"]: each.get("reason", each["verdict"]) for each in json.loads(out)["rules"]}
+        assert (status, rows) == (
+            0,
+            {
+                "event.own_post": "as expected",
+                "socket.count": "events come by HTTP",
+                "http.no_retry": "as expected",
+            },
+        ), err
 
 
 class Terminal(StringIO):
