@@ -46,7 +46,7 @@ async def test_a_person_over_the_limit_is_told_when_it_ends() -> None:
         assert len(bot.agent.questions) == 2
         ((user, words),) = told(bot)
         assert user == "U1"
-        assert words.startswith("You have used what may be used today (100 tokens), and I may take no more")
+        assert words.startswith("You have used up today's limit of 100 tokens. I take no more questions")
         assert "<!date^" in words and "UTC>" in words
         await ask(bot, "U2")
         assert len(bot.agent.questions) == 3, "it is one person's limit"
@@ -70,14 +70,14 @@ async def test_a_channel_has_a_limit_of_its_own_and_all_together_have_one() -> N
         await ask(bot)
         await ask(bot, "U2")
         assert len(bot.agent.questions) == 1
-        assert told(bot)[-1][1].startswith("This channel has used what may be used today (100 tokens)")
+        assert told(bot)[-1][1].startswith("This channel has used up today's limit of 100 tokens")
         await ask(bot, direct=True)
         await ask(bot, "U2", direct=True)
         assert len(bot.agent.questions) == 3
         bot.workspace.add_user("U4")
         await ask(bot, "U4", direct=True)
         assert len(bot.agent.questions) == 3
-        assert told(bot)[-1][1].startswith("All together have used")
+        assert told(bot)[-1][1].startswith("All together have used up")
 
 
 @on_virtual_time
@@ -92,7 +92,7 @@ async def test_money_counts_what_the_agent_says_or_its_prices() -> None:
         for _ in range(3):
             await ask(bot)
         assert len(bot.agent.questions) == 2
-        assert "what may be used today (0.5000 EUR)" in told(bot)[-1][1]
+        assert "today's limit of 0.5000 EUR" in told(bot)[-1][1]
 
 
 @on_virtual_time
@@ -102,7 +102,7 @@ async def test_a_person_is_warned_once_before_the_limit() -> None:
         assert told(bot) == []
         root = await ask(bot)
         ((_, words),) = told(bot)
-        assert words.startswith("You have used 90% of what may be used today (100 tokens). That begins again")
+        assert words.startswith("You have used 90% of today's limit of 100 tokens. It is counted anew from")
         assert bot.calls("chat.postEphemeral")[0]["thread_ts"] == root
         await ask(bot)
         assert len(bot.agent.questions) == 3, "below the limit a question is taken, though it may go above"
