@@ -291,8 +291,8 @@ def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()
     if kind in _SHORT:
         return _REPLIES[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
-    about = "\n".join(f"- {each[0].title}" for each in found if each)
-    parts = [language_note(question), f"{_REPLIES[kind]} I know about:", about]
+    about = " · ".join(each[0].title for each in found if each)
+    parts = [language_note(question), _REPLIES[kind], f"**I know about:** {about}"]
     if kind == "unknown":
         parts.append("Ask me about one of these, in one sentence.")
     return "\n\n".join(filter(None, parts)) + "\n"

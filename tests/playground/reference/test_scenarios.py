@@ -324,7 +324,7 @@ def test_off_topic_is_declined_politely_without_tools(question: str) -> None:
     moves = run(question)
     assert not used(moves)
     assert "I do not know that. I only know this project" in answer(moves)
-    assert "- Cost and licence" in answer(moves)
+    assert " · Cost and licence · " in answer(moves)
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ NOT_SURE = "I am not sure that I know that. What I know that comes nearest:\n\n"
             "furry",
             12,
             11,
-            "I do not know that. I only know this project, and answer from its guide. I know about:",
+            "I do not know that. I only know this project, and answer from its guide.",
         ),
     ],
 )
