@@ -76,7 +76,7 @@ def test_what_is_not_known_is_said_with_what_is_known_and_what_comes_near() -> N
     near = [each for each in guide().sections_of("using-it-in-slack") if each.heading == "Signing in"]
     text = small_talk("zwatz", guide(), near)
     assert "- **Signing in** An agent that may not act for you yet sends a link" in text
-    assert "- Data and security\n" in small_talk("zwatz", guide())
+    assert " · Data and security · " in small_talk("zwatz", guide())
 
 
 @pytest.mark.parametrize("question", ["stop", "who are you?", "Bye!"])
