@@ -7,6 +7,10 @@ from . import payloads, rendering
 from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
 
 _TEXT_CHARS = 40_000
+_NOT_OF_UPDATE = frozenset(
+    {"ts", "thread_ts", "parent_user_id", "reply_count", "reply_users", "latest_reply", "streaming_state"}
+)
+"""What the message in the answer to chat.update lacks, as it was recorded."""
 
 
 def _post(state: WorkspaceState, args: Json) -> Json:
@@ -61,7 +65,8 @@ def _update(state: WorkspaceState, args: Json) -> Json:
         state.changed(message.channel, message.root)
         payloads.changed(state, message)
     shown = rendering.read_back(state, message, True)
-    return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": shown}
+    told = {name: value for name, value in shown.items() if name not in _NOT_OF_UPDATE}
+    return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": told}
 
 
 def _delete(state: WorkspaceState, args: Json) -> Json:

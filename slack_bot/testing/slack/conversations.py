@@ -112,11 +112,16 @@ def _channel_info(state: WorkspaceState, args: Json) -> Json:
 
 def _open_channel(state: WorkspaceState, args: Json) -> Json:
     if args.get("channel"):
-        return _channel_info(state, args)
+        return _opened(state, state.channel_of(args["channel"]), args)
     users = [user for user in (args.get("users") or "").split(",") if user]
     if len(users) != 1:
         raise Refused("users_list_not_supplied" if not users else "invalid_user_combination")
-    return {"channel": _channel(state, direct_channel(state, state.person_of(users[0]).id))}
+    return _opened(state, direct_channel(state, state.person_of(users[0]).id), args)
+
+
+def _opened(state: WorkspaceState, channel: Channel, args: Json) -> Json:
+    """Nothing but the id, unless more is asked for."""
+    return {"channel": _channel(state, channel) if args.get("return_im") else {"id": channel.id}}
 
 
 def direct_channel(state: WorkspaceState, user: str) -> Channel:
@@ -130,12 +135,21 @@ def direct_channel(state: WorkspaceState, user: str) -> Channel:
 
 
 def _channel(state: WorkspaceState, channel: Channel) -> Json:
-    shown: Json = {
+    """Of a direct message Slack says little."""
+    if channel.kind == "im":
+        return {
+            "id": channel.id,
+            "is_im": True,
+            "is_archived": channel.archived,
+            "is_org_shared": False,
+            "user": min(channel.members - {state.bot.user_id}),
+        }
+    return {
         "id": channel.id,
         "name": channel.name,
         "is_channel": channel.kind == "channel",
         "is_group": channel.kind == "group",
-        "is_im": channel.kind == "im",
+        "is_im": False,
         "is_mpim": channel.kind == "mpim",
         "is_private": channel.kind != "channel",
         "is_archived": channel.archived,
@@ -143,11 +157,10 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
         "is_ext_shared": state.is_shared(channel),
         "is_org_shared": False,
         "is_pending_ext_shared": channel.is_pending_ext_shared,
+        "pending_shared": [],
+        "pending_connected_team_ids": [],
         "is_member": state.bot.user_id in channel.members,
     }
-    if channel.kind == "im":
-        shown["user"] = min(channel.members - {state.bot.user_id})
-    return shown
 
 
 def _user_info(state: WorkspaceState, args: Json) -> Json:
@@ -248,7 +261,7 @@ def _set_session(state: WorkspaceState, args: Json) -> Json:
         thread.title = title or thread.title
     payloads.session(state, channel, root, args["status"])
     state.changed(channel, root)
-    return {}
+    return {"status": args["status"], "title": thread.title or ""}
 
 
 def _rename_session(state: WorkspaceState, args: Json) -> Json:
@@ -260,7 +273,7 @@ def _rename_session(state: WorkspaceState, args: Json) -> Json:
     if not 1 <= len(args["title"]) <= state.rules.size("session.title_chars", _SESSION_TITLE):
         raise Refused("invalid_arguments", "title takes 1 to 200 characters")
     thread.title = args["title"]
-    return {}
+    return {"title": thread.title}
 
 
 METHODS = {

@@ -65,9 +65,9 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         shown["client_msg_id"] = message.client_msg_id
     author = state.people.get(message.author)
     if message.by_app:
-        shown |= {"bot_id": state.bot.bot_id, "app_id": state.bot.app_id}
+        shown |= _of_bot(state.bot.bot_id, state.bot.app_id, state.bot.name, state.team)
     elif author is not None and author.is_bot:
-        shown |= {"bot_id": f"B{author.id[1:]}", "app_id": "A0OTHER"}
+        shown |= _of_bot(f"B{author.id[1:]}", "A0OTHER", author.name, author.team)
     if message.state != "posted" and state.rules.holds("read.state"):
         shown["streaming_state"] = "in_progress" if message.state == "streaming" else "completed"
     shown |= _thread_fields(state, message)
@@ -84,6 +84,12 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
     if with_metadata and message.metadata is not None:
         shown["metadata"] = message.metadata
     return shown
+
+
+def _of_bot(bot: str, app: str, name: str, team: str) -> Json:
+    """What a message tells of the app that wrote it."""
+    profile = {"id": bot, "app_id": app, "name": name, "team_id": team, "deleted": False}
+    return {"bot_id": bot, "app_id": app, "bot_profile": profile}
 
 
 def _look(message: StoredMessage) -> Json:

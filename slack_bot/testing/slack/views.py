@@ -86,7 +86,9 @@ def _update_view(state: WorkspaceState, args: Json) -> Json:
 def _publish_view(state: WorkspaceState, args: Json) -> Json:
     person = state.person_of(args["user_id"])
     view = _checked(state, args["view"], "home")
-    kept = state.views[f"home-{person.id}"] = _filled(state, view, f"home-{person.id}")
+    kept = _filled(state, view, f"home-{person.id}")
+    kept["root_view_id"] = kept["id"]
+    state.views[kept["id"]] = kept
     state.view_changed(person.id)
     return {"view": kept}
 
@@ -129,9 +131,13 @@ def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
     return {
         "private_metadata": "",
         "callback_id": "",
+        "external_id": "",
+        "clear_on_close": False,
+        "notify_on_close": False,
         **view,
         "id": view_id,
         "team_id": state.team,
+        "app_installed_team_id": state.team,
         "app_id": state.bot.app_id,
         "bot_id": state.bot.bot_id,
         "blocks": kept,

@@ -103,8 +103,9 @@ def test_a_direct_message_is_opened_once() -> None:
     scene = Scene()
     for user in ("U1", "U2"):
         first, again = (scene.ok("conversations.open", users=user)["channel"] for _ in range(2))
-        assert first == again
-        assert (first["is_im"], first["user"]) == (True, user)
+        assert first == again == {"id": scene.workspace.direct(user)}
+        whole = scene.ok("conversations.open", users=user, return_im=True)["channel"]
+        assert (whole["id"], whole["is_im"], whole["user"]) == (first["id"], True, user)
 
 
 def test_a_person_is_known_with_the_own_team() -> None:
