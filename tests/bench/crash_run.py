@@ -23,7 +23,7 @@ import aiohttp
 
 from slack_bot.testing.slack.server import RETRY_DELAYS, SlackServer
 from slack_bot.testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
-from tests.processes import end_by
+from tests.processes import child, end_by
 
 from .crash_cases import WAITING, Asked, Case, Kill
 from .crash_judge import (
@@ -57,19 +57,11 @@ _REPLY = 0.3  # seconds until a person has written what the agent wants to know
 @asynccontextmanager
 async def agents() -> AsyncIterator[Mapping[str, str]]:
     """The agents' process; its addresses."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.bench.crash_agent"),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    assert process.stdout is not None
-    try:
+    command, pipe = (sys.executable, "-m", "tests.bench.crash_agent"), asyncio.subprocess.PIPE
+    quiet = asyncio.subprocess.DEVNULL
+    async with child(*command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=quiet) as process:
+        assert process.stdout is not None
         yield json.loads(await asyncio.wait_for(process.stdout.readline(), _STARTS))
-    finally:
-        process.kill()
-        await process.wait()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from slack_bot.testing.harness import free_port
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.tools.turn_log import AgentOutput, Entry, LoggedTurn, TurnLog
 from tests.live_agent import HELD, live_agent, replay_live
+from tests.processes import child
 from tests.proxy import proxy
 
 EVENTS = len(HELD) + 3  # the task, that it works, the chunks, that it is done
@@ -75,17 +76,11 @@ async def test_a_cut_behind_every_event(after: int, wire: str, binding: str) -> 
 @asynccontextmanager
 async def process(port: int) -> AsyncIterator[asyncio.subprocess.Process]:
     """The live agent as a process of its own, up."""
-    agent = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.live_agent", str(port), stdout=asyncio.subprocess.PIPE
-    )
-    try:
+    command = sys.executable, "-m", "tests.live_agent", str(port)
+    async with child(*command, stdout=asyncio.subprocess.PIPE) as agent:
         assert agent.stdout is not None
         assert await agent.stdout.readline()
         yield agent
-    finally:
-        if agent.returncode is None:
-            agent.kill()
-        await agent.wait()
 
 
 @pytest.mark.parametrize("wire", ["1.0", pytest.param("0.3", marks=pytest.mark.slow)])

@@ -21,6 +21,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from slack_bot.cli import main as main_of_bot
 from slack_bot.errors import UnreadableInput
 from slack_bot.observe import facts
@@ -223,7 +225,8 @@ MORE_VERBS = (
 
 
 def helped(words: list[str]) -> str:
-    with redirect_stdout(io.StringIO()) as out, suppress(SystemExit):
+    with pytest.MonkeyPatch.context() as around, redirect_stdout(io.StringIO()) as out, suppress(SystemExit):
+        around.setenv("COLUMNS", "10000")  # where argparse breaks a line differs
         main_of_bot([*words, "-h"])
     return re.sub(r"(-\w) (\S+), (--[\w-]+) \2", r"\1, \3 \2", out.getvalue())
 

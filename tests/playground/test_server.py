@@ -28,6 +28,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from tests.live_agent import live_agent
 from tests.loaded_program import loaded_program
+from tests.processes import child
 
 PATIENCE = 60
 
@@ -310,15 +311,12 @@ def test_a_setting_that_does_not_exist_is_told_at_once(
 
 async def played(*args: str) -> tuple[list[Any], str, int | None]:
     """What the page is told until the turn is over, what the command writes to stderr, and its status."""
-    command = ["replay", *args, "--play", "--port", "0"]
-    process = await asyncio.create_subprocess_exec(
-        *loaded_program(), *command,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
+    command, pipe = ("replay", *args, "--play", "--port", "0"), asyncio.subprocess.PIPE
+    async with child(*loaded_program(), *command, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None and process.stderr is not None
         async with asyncio.timeout(60):
             said = (await process.stdout.readline()).decode()
+            assert said, (await process.stderr.read()).decode()
             assert said.startswith("The replay begins when you open http://127.0.0.1:")
             url = said.split()[-1]
             async with aiohttp.ClientSession() as http:
@@ -327,9 +325,8 @@ async def played(*args: str) -> tuple[list[Any], str, int | None]:
                 while not any(fact["kind"] == "closed" for fact in facts_of(updates)):
                     updates += await link.receive_json()
                 await link.close()
-    finally:
-        process.send_signal(signal.SIGINT)
-        _, errors = await process.communicate()
+            process.send_signal(signal.SIGINT)
+            _, errors = await process.communicate()
     return updates, errors.decode(), process.returncode
 
 

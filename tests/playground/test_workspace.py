@@ -194,16 +194,14 @@ async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(
 ) -> None:
     command = (sys.executable, "-m", "slack_bot", "workspace", "--port", "0", "--api-port", "0", *options)
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
-    process = await asyncio.create_subprocess_exec(
-        *command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    async with asyncio.timeout(PATIENCE):
-        said = (await process.stdout.readuntil(b"Ctrl-C ends it.")).decode()
-        assert "export SLACK_API_URL=http://127.0.0.1:" in said
-        assert needs in said
-        process.send_signal(signal.SIGTERM)
-        assert await process.wait() == 0
+    async with child(*command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE) as process:
+        assert process.stdout is not None
+        async with asyncio.timeout(PATIENCE):
+            said = (await process.stdout.readuntil(b"Ctrl-C ends it.")).decode()
+            assert "export SLACK_API_URL=http://127.0.0.1:" in said
+            assert needs in said
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
 
 
 @pytest.mark.parametrize(

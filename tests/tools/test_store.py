@@ -82,8 +82,10 @@ def bot_running(url: str = "sqlite:///bot.sqlite") -> Iterator[None]:
 
     with asyncio.Runner() as runner:
         store = runner.run(fill())
-        yield
-        runner.run(store.close())
+        try:
+            yield
+        finally:
+            runner.run(store.close())
 
 
 def test_each_collection_and_state_has_words_of_its_own() -> None:

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from slack_bot.tools.terminal import LiveLine, told_if_interrupted
 from tests.live_agent import live_agent
 from tests.loaded_program import loaded_program
+from tests.processes import child
 
 ROOT = Path(__file__).parents[2]
 SUITE = {"name": "mine", "cases": [{"name": "held", "query": "held", "checks": ["live_streamed"]}]}
@@ -40,25 +40,18 @@ async def test_ctrl_c_is_one_line_and_leaves_no_empty_file(
     words: list[str], said: str, tmp_path: Path
 ) -> None:
     (tmp_path / "suite.json").write_text(json.dumps(SUITE))
+    pipe, env = subprocess.PIPE, {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     async with live_agent() as live:
-        process = await asyncio.create_subprocess_exec(
-            *(*loaded_program(), *(word.format(live.url) for word in words)),
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
-        )
-        try:
-            async with asyncio.timeout(60):
-                while not live.messages:  # noqa: ASYNC110  a question tells nobody
-                    await asyncio.sleep(0.05)
-                process.send_signal(signal.SIGINT)
-                _, told = await process.communicate()
-        finally:
-            live.release.set()
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        command = *loaded_program(), *(word.format(live.url) for word in words)
+        async with child(*command, cwd=tmp_path, stdout=pipe, stderr=pipe, env=env) as process:
+            try:
+                async with asyncio.timeout(60):
+                    while not live.messages:  # noqa: ASYNC110  a question tells nobody
+                        await asyncio.sleep(0.05)
+                    process.send_signal(signal.SIGINT)
+                    _, told = await process.communicate()
+            finally:
+                live.release.set()
     assert process.returncode == 130
     assert told.decode().splitlines()[-1] == f"interrupted; {said}"
     assert "Traceback" not in told.decode()

@@ -33,6 +33,7 @@ from tests.agents.memory_server import JSON, SSE, Body, Server, json_reply, repl
 from tests.live_agent import LONG, live_agent, replay_live
 from tests.live_agent import UNICODE as SENT
 from tests.loaded_program import loaded_program
+from tests.processes import child
 
 UNICODE = SENT.replace("\x85", "")  # a control character, which the bot lets nobody see
 ROOT = Path(__file__).parents[3]
@@ -433,19 +434,16 @@ def test_wrong_usage_is_said_before_anything_is_asked(wrong: dict[str, Any]) -> 
 
 async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "tape"
+    env = {"PATH": os.environ["PATH"]}
     async with live_agent() as live:
-        process = await asyncio.create_subprocess_exec(
-            *(*loaded_program(), "capture", live.url, "slow", "-o", str(path)),
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            env={"PATH": os.environ["PATH"]},
-        )
-        assert process.stderr is not None
-        await asyncio.wait_for(process.stderr.readline(), 60)
-        while not path.exists() or path.read_text().count("\n") < 2:  # noqa: ASYNC110  a file tells nobody
-            await asyncio.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 60) == 130
+        command = *loaded_program(), "capture", live.url, "slow", "-o", str(path)
+        async with child(*command, cwd=ROOT, stderr=subprocess.PIPE, env=env) as process:
+            assert process.stderr is not None
+            await asyncio.wait_for(process.stderr.readline(), 60)
+            while not path.exists() or path.read_text().count("\n") < 2:  # noqa: ASYNC110  a file tells nobody
+                await asyncio.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert await asyncio.wait_for(process.wait(), 60) == 130
     moments = taped(open_capture(path)).moments
     assert (moments[-2].end, moments[-1].comment) == ("cut", INTERRUPTED)
 
