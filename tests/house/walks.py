@@ -64,6 +64,12 @@ def callers(frame: FrameType) -> Iterator[Function]:
         above = above.f_back
 
 
+def is_begun(frame: FrameType) -> bool:
+    """It is called, and does not go on behind an `await` or a `yield`: of that Pythons tell other parts."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return at < 0 or code[at + 1] & 3 == 0  # its instruction is RESUME, whose argument says behind what
+
+
 @dataclass
 class Walk:
     """The calls of the bot's functions while it is the profile function, in order, and how many climb."""
@@ -73,6 +79,8 @@ class Walk:
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         if event != "call" or (function := function_of(frame)) is None or is_value(function):
+            return
+        if not is_begun(frame):
             return
         self.calls.append(function)
         above = [each for each in callers(frame) if not is_value(each)][1:2]

@@ -324,12 +324,14 @@ def parse_retry_after(response: Response) -> float | None:
 
 
 async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-    """Run `work(*args)`, in a thread. For input larger than `LARGE`.
+    """Run `work(*args)`, in a thread. For input larger than `LARGE`. Others have their turn meanwhile.
 
     If the call is cancelled, it still waits for the work, so that no object is left half changed.
     """
     future = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
     try:
+        if future.done():  # at once: from Python 3.14 on, to wait for it would give nobody a turn
+            await asyncio.sleep(0)
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         while not future.done():
