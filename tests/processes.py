@@ -17,7 +17,7 @@ Word = str | Path
 async def child(*words: Word, **options: Any) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process with these `options` of asyncio. If it runs in the end, it is killed.
 
-    What it wrote is read to its end: from Python 3.13 on `wait` does not wait for its pipes, which stay open.
+    What it wrote is read to its end: on Python 3.14 `wait` does not wait for its pipes, which stay open.
     """
     process = await asyncio.create_subprocess_exec(*words, **options)
     try:
