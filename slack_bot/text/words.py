@@ -336,7 +336,14 @@ NOT_YOURS_TO_ASK_NEXT = "Only the person who asked can go on with this. Mention 
 NEXT_QUESTION_ASKED = "This question was asked already."
 ASKS_NEXT = "<@{}> asks: {}"
 """Above the answer to a suggested question, so that others in the thread can follow."""
-QUESTION_REWORDED = "You changed your question, and this answers what it said before."
+QUESTION_REWORDED = (
+    "You changed your question, but the answer that is being written is to what it said before. *Ask again*"
+    " asks what it says now: that answer comes after this one, in the same thread."
+)
+QUESTION_REWORDED_LATE = (
+    "You changed your question after its answer had ended. *Ask again* asks what it says now: a new answer"
+    " comes in the same thread."
+)
 STOPPED_WAITING_KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 # -- forms: what the agent asks ------------------------------------------------------------------------------

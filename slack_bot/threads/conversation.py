@@ -16,12 +16,13 @@ from ..errors import BotError
 from ..observe.facts import TurnTakenOver
 from ..observe.logs import log_if_broken
 from ..slack.status import QueuedReaction
+from ..text.words import QUESTION_REWORDED_LATE
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
 from .background import TaskSet
 from .leases import Leases
-from .line import Rules, ThreadLine
+from .line import Rules, ThreadLine, offer_to_ask_again
 from .turn_run import TurnParts, TurnRun
 from .watch import TaskWatch
 
@@ -214,7 +215,9 @@ class Conversation:
             case c.Notify(question=question, note=note):
                 self._spawn(notices.notify(question, note), question.key)
             case c.Offer(question=question, user=user, words=words, labels=labels):
-                self._spawn(notices.offer(question, user, words, labels), question.key)
+                is_bare = self._run is not None and self._run.is_bare
+                offering = notices.offer(question, user, words, labels, is_bare=is_bare)
+                self._spawn(offering, question.key)
 
     def _respond_after(self, writes: Iterable[asyncio.Task[None]], order: c.Respond) -> None:
         """What a person did is stored before they learn of it."""
@@ -278,7 +281,8 @@ class Conversation:
         """As `_pass_on`."""
         async with self._lease:
             if claims == self._claims:
-                await self._leases.edit(edit)
+                if (answered := await self._leases.edit(edit)) is not None:
+                    self._show(offer_to_ask_again(answered, QUESTION_REWORDED_LATE))
                 return False
         return await self.request(edit)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from ..errors import StoreError
 from ..store.contracts import RENEWALS, Signal, Store
 from ..turn.progress import Stage, TurnRecord
-from ..turn.record import Outcome, ThreadKey
+from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
 from .waiting import edited
 
@@ -36,6 +36,11 @@ class SignalKind(StrEnum):
 KINDS = frozenset(SignalKind)
 """What this process knows; the rest is kept for one that does."""
 _ABOUT_TURNS = frozenset({SignalKind.QUESTION, SignalKind.STOP_TURN, SignalKind.STOP_WATCH, SignalKind.DROP})
+_REWORDED_SECONDS = 3600.0
+"""After the end of an answer, in which an edit of its question leads to an offer to ask again: later, people
+mend a text and want nothing answered.
+"""
+_REWORDED_OUTCOMES = (Outcome.ANSWERED, Outcome.NO_TEXT, Outcome.STOPPED, Outcome.FAILED, Outcome.LOST)
 
 
 class Leases:
@@ -116,19 +121,42 @@ class Leases:
             _log.log(error.log_level, message, error, extra={"thread_ts": signal.thread.ts})
             return False
 
-    async def edit(self, edit: c.Edit) -> None:
+    async def edit(self, edit: c.Edit) -> Question | None:
         """The message of a question changed that this process does not work on. Where another one has begun
-        to, this one can write nothing, and informs it. Raises StoreError.
+        to, this one can write nothing, and informs it. Returns the question if it has ended, and its asker may
+        want the new words answered. Raises StoreError.
         """
-        known = await self._store.turn(edit.key)
-        if known is None or known.ended_at is not None:
-            return
+        known = await self._newest_of_message(edit.key)
+        if known is None:
+            return None
+        if known.stage is Stage.ENDED:
+            return await self._reword_ended(known, edit)
         if known.stage is Stage.ACCEPTED:
             changed = edited(known, edit) or known.ended(self._now(), Outcome.STOPPED)
             await self._store.save((changed, 0))
         elif not edit.text:
-            return
+            return None
         await self.tell(known.question.thread, edit)
+        return None
+
+    async def _newest_of_message(self, key: str) -> TurnRecord | None:
+        """A question that was asked again is another turn."""
+        newest, following = None, await self._store.turn(key)
+        while following is not None:
+            newest, question = following, following.question
+            following = await self._store.turn(replace(question, attempt=question.attempt + 1).key)
+        return newest
+
+    async def _reword_ended(self, turn: TurnRecord, edit: c.Edit) -> Question | None:
+        """Keep the new words, which "Ask again" asks. Returns the question if that is to be offered: once."""
+        question, text = turn.question, edit.text
+        is_late = turn.ended_at is None or self._now() - turn.ended_at > _REWORDED_SECONDS
+        is_shown = turn.outcome in _REWORDED_OUTCOMES and bool(turn.messages)
+        is_alone = question.is_addressed and not (question.merged or question.handle or question.quoted)
+        if not text or is_late or not (is_shown and is_alone) or text == (turn.reworded or question.text):
+            return None
+        await self._store.save((replace(turn, reworded=text), len(turn.messages)))
+        return None if turn.reworded else question
 
     async def signals(self) -> list[Signal]:
         """Wait for what others tell. Raises StoreError."""

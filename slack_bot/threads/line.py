@@ -46,8 +46,9 @@ same last question, because people press twice.
 
 What an edit of a message does. A question that is being claimed, or waits, is asked as its message reads now;
 if nothing is left of the message, it is not asked. What runs goes on as it was asked: its asker is offered
-to ask again, and a deletion changes nothing. A question that is not here is changed in the store, and the
-process that has it is informed.
+to ask again, once, because that asks what the message says when it is pressed; a deletion changes nothing. A
+question that is not here is changed in the store, and the process that has it is informed. Where it has ended,
+its asker is offered to ask again too (`Leases.edit`).
 
 What a second question does to the running turn of its asker. Where the agent waits for their sign-in, the
 turn steps aside, and the question continues its task. Where the channel interrupts, the agent is to cancel
@@ -596,7 +597,7 @@ class ThreadLine:
             self._hold_until = None
 
     def _edit(self, edit: c.Edit) -> None:
-        entry = self.waiting.find(edit.key)
+        entry = self.waiting.find_of_message(edit.key)
         if edit.key in self._claiming:
             if (older := self._claiming[edit.key]) is not None:
                 self._order(c.Respond(older, True))
@@ -611,7 +612,7 @@ class ThreadLine:
             self._order(c.Respond(edit, True))
         elif edit.key in self._ending:
             self._order(c.Respond(edit, True))
-        elif self._is_elsewhere(edit.key):
+        elif self._is_elsewhere(edit.key) or (edit.text and not self._is_here(edit.key)):
             self._order(c.EditElsewhere(edit))
         else:
             self._offer_to_ask_again(edit)
@@ -622,6 +623,12 @@ class ThreadLine:
         if self.waiting or key in self._claiming or key in self._ending:
             return False
         return self._live is None or (self._closing is not None and not self.has(key))
+
+    def _is_here(self, key: str) -> bool:
+        """The message with this key is that of a turn of this thread, or of one that asks it again."""
+        running = self._live
+        runs_again = running is not None and replace(running.turn.question, attempt=0).key == key
+        return runs_again or self.has(key)
 
     def _offer_to_ask_again(self, edit: c.Edit) -> None:
         """If it is the message of the question that runs, its asker may want the new words answered."""
@@ -634,9 +641,10 @@ class ThreadLine:
         is_other = edit.text != (running.reworded or question.text)
         if question.handle or replace(question, attempt=0).key != edit.key or not is_other:
             return
-        running.reworded = edit.text
-        labels = {TurnButton.RETRY: words.ASK_AGAIN}
-        self._order(c.Reword(edit.text), c.Offer(question, question.user, words.QUESTION_REWORDED, labels))
+        is_offered, running.reworded = bool(running.reworded), edit.text
+        self._order(c.Reword(edit.text))
+        if not is_offered:  # else the offer asks this too
+            self._order(offer_to_ask_again(question, words.QUESTION_REWORDED))
 
     # -- the process
 
@@ -693,6 +701,11 @@ class ThreadLine:
         if entry.is_marked:
             entry.is_marked = False
             self._order(c.Unmark(entry.turn.key, stays))
+
+
+def offer_to_ask_again(question: Question, why: str) -> c.Offer:
+    """To its asker alone."""
+    return c.Offer(question, question.user, why, {TurnButton.RETRY: words.ASK_AGAIN})
 
 
 def _said_of(dropped: int) -> str:

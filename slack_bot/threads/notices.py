@@ -178,10 +178,21 @@ class Notices:
         except BotError as error:
             log.error("a suggested question is not in its thread: %s", error, extra={"turn": turn.key})
 
-    async def offer(self, question: Question, user: str, text: str, labels: Mapping[TurnButton, str]) -> None:
-        """Tell `user` alone, with buttons of the turn, and their labels."""
+    async def offer(
+        self,
+        question: Question,
+        user: str,
+        text: str,
+        labels: Mapping[TurnButton, str],
+        *,
+        is_bare: bool = False,
+    ) -> None:
+        """Tell `user` alone, with buttons of the turn, and their labels. `is_bare`: the thread has no replies
+        yet. There Slack shows nothing private, so it is told in the channel.
+        """
         thread = question.thread
-        args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
+        args: Args = {"channel": thread.channel, "user": user, "text": text}
+        args |= {} if is_bare else {"thread_ts": thread.ts}
         args["blocks"] = [markdown(text), actions(labels, question.key)]
         await self._api_of(question).for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 

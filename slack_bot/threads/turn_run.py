@@ -256,6 +256,13 @@ class TurnRun:
             self._turn = replace(self._turn, reworded=text)
             await self._parts.journal.keep(self._turn)
 
+    @property
+    def is_bare(self) -> bool:
+        """Its question begins the thread, and nothing of the answer is there: the thread has no replies."""
+        question = self._turn.question
+        is_first = question.ts == question.thread.ts and not question.attempt
+        return is_first and not self._writer.answer.state.messages
+
     def shows_any(self, messages: frozenset[str]) -> bool:
         """One of these messages is of its answer."""
         return not messages.isdisjoint(message.ts for message in self._writer.answer.state.messages)

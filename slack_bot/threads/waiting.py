@@ -30,6 +30,11 @@ class WaitingQuestions(list[WaitingQuestion]):
         """The one with the turn of this key."""
         return next((each for each in self if each.turn.key == key), None)
 
+    def find_of_message(self, key: str) -> WaitingQuestion | None:
+        """The newest one of the message whose first turn has this key: it may be asked again."""
+        of_message = [each for each in self if replace(each.turn.question, attempt=0).key == key]
+        return max(of_message, key=lambda each: each.turn.question.attempt, default=None)
+
     def of(self, user: str) -> list[WaitingQuestion]:
         """Those of a person."""
         return [each for each in self if each.turn.question.user == user]

@@ -216,7 +216,7 @@ TABLE: list[tuple[Command, Mapping[str, tuple[Order, ...]]]] = [
             "claiming": (),
             **each(("held", "waiting"), Save(said(MINE, "else?")), Respond(REWORDED, True)),
             **each(OWN, Reword("else?"), ASK_AGAIN, Respond(REWORDED, False)),
-            "another's runs": (Respond(REWORDED, False),),
+            "another's runs": (EditElsewhere(REWORDED),),
         },
     ),
     (
@@ -577,10 +577,10 @@ def test_a_change_while_closing_is_stored_for_the_next_process() -> None:
     assert orders == [Save(said(MINE, "else?")), Respond(REWORDED, True), LetGo(ends=True)]
 
 
-def test_to_ask_again_is_offered_once_for_the_same_words() -> None:
-    line = line_with(*new(MINE), REWORDED)
+def test_to_ask_again_is_offered_once_because_it_asks_what_the_message_says_then() -> None:
+    line, third = line_with(*new(MINE), REWORDED), Edit(MINE.key, "third?")
     assert tell(line, REWORDED) == [Respond(REWORDED, False)]
-    assert ASK_AGAIN in tell(line, Edit(MINE.key, "third?"))
+    assert tell(line, third) == [Reword("third?"), Respond(third, False)]
     assert tell(line_with(*new(MINE)), Edit(MINE.key, "what?")) == [Respond(Edit(MINE.key, "what?"), False)]
 
 
