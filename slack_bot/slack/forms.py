@@ -74,6 +74,7 @@ _MOST_FIELDS = 95  # Slack: 100 blocks of a modal
 _MOST_OPTIONS = 100  # Slack: of a select
 _SHOWN_VALUE, _SHOWN_FIELDS = 200, 10  # of a record: it is one text
 _MASK = "••••"
+_LINK = (FormAction.OPENED.value, "link")
 _HOST = re.compile(r"(?!-)[a-z0-9-]+(\.[a-z0-9-]+)*")
 _ARGUMENTS, _REASON = "arguments", "reason"
 _FIELD = "field"  # of a block_id, before the number
@@ -444,10 +445,16 @@ def sign_in_blocks(found: SignIn, *, is_known: bool) -> tuple[str, list[Block]]:
     return text, link_blocks(text, SIGN_IN_LABEL.format(found.host), found.url)
 
 
-def link_blocks(text: str, label: str, url: str) -> list[Block]:
-    """A text, and below it a button that opens `url`."""
-    button = _button(FormAction.OPENED, shorten(label, _LABEL), "link")
-    return [_section(text), _actions({**button, "url": url, "style": "primary"})]
+def link_blocks(text: str, label: str, url: str, button: tuple[str, str] = _LINK) -> list[Block]:
+    """A text, and below it a button that opens `url`. `button`: its action_id and its value."""
+    action, value = button
+    element: Block = {
+        "type": "button",
+        "text": _words(shorten(label, _LABEL), _LABEL),
+        "action_id": action,
+        "value": value,
+    }
+    return [_section(text), _actions({**element, "url": url, "style": "primary"})]
 
 
 # -- pieces

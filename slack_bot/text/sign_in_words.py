@@ -8,6 +8,14 @@ SIGN_IN_ASKED = (
     "{} shows only what you may see, so it must know who you are. Sign in at {} once. Your question waits for"
     " ten minutes, and goes on by itself. The link is for you alone: do not pass it on."
 )
+SIGN_IN_WITH_YOURS = (
+    "The account that signed in at {} is not yours, because its e-mail address is not the one that you have"
+    " in Slack: nothing of it was kept, please sign in with your own. If that was not you, write to your"
+    " security team."
+)
+"""Before `SIGN_IN_ASKED`, with a new link."""
+SIGN_IN_IS_DONE = "You are signed in at {}. Your question goes on."
+"""In the place of the private message with the link."""
 SIGN_IN_ASKED_AGAIN = (
     "{} wants you to sign in at {} again before it goes on. It waits for ten minutes, and then goes on by"
     " itself. The link is for you alone: do not pass it on."

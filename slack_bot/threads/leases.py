@@ -123,8 +123,8 @@ class Leases:
 
     async def edit(self, edit: c.Edit) -> Question | None:
         """The message of a question changed that this process does not work on. Where another one has begun
-        to, this one can write nothing, and informs it. Returns the question if it has ended, and its asker may
-        want the new words answered. Raises StoreError.
+        to, this one can write nothing, and informs it. Returns the question if it has ended, and its asker
+        may want the new words answered. Raises StoreError.
         """
         known = await self._newest_of_message(edit.key)
         if known is None:

@@ -47,8 +47,8 @@ same last question, because people press twice.
 What an edit of a message does. A question that is being claimed, or waits, is asked as its message reads now;
 if nothing is left of the message, it is not asked. What runs goes on as it was asked: its asker is offered
 to ask again, once, because that asks what the message says when it is pressed; a deletion changes nothing. A
-question that is not here is changed in the store, and the process that has it is informed. Where it has ended,
-its asker is offered to ask again too (`Leases.edit`).
+question that is not here is changed in the store, and the process that has it is informed. Where it has
+ended, its asker is offered to ask again too (`Leases.edit`).
 
 What a second question does to the running turn of its asker. Where the agent waits for their sign-in, the
 turn steps aside, and the question continues its task. Where the channel interrupts, the agent is to cancel

@@ -6,7 +6,8 @@ from enum import StrEnum
 class TurnButton(StrEnum):
     """action_ids. The value is the key of the turn; of FEEDBACK `positive|` or `negative|` and the key; of
     CHOOSE_AGENT the name of the agent, `|` and the key of the question; of SCHEDULE_... the schedule's name;
-    of NEXT_QUESTION its number, `|`, its text, `|` and the key.
+    of NEXT_QUESTION its number, `|`, its text, `|` and the key; of SIGN_IN the sign-in's name, `|` and the
+    key.
     """
 
     FEEDBACK = "feedback"
@@ -24,6 +25,7 @@ class TurnButton(StrEnum):
     SCHEDULE_RUN = "schedule_run"
     SHARE = "share"
     NEXT_QUESTION = "next_question"
+    SIGN_IN = "sign_in"
 
 
 FEEDBACK_MODAL = "feedback_why"

@@ -91,21 +91,32 @@ class SignInDesk:
             return None
 
     async def of_turn(self, key: SignInKey, turn: str) -> PendingSignIn | None:
-        """The sign-in that was begun for this question. None: none can still be completed."""
+        """The last sign-in that was begun for this question. None: none can still be completed."""
         known = await self._store.of_person(SIGN_INS, KeptPerson(key.user, key.team))
-        for each in known:
-            if (each.key.agent, each.turn) == (key.agent, turn) and self._now() < each.ends_at:
-                return each
-        return None
+        of_turn = [
+            each
+            for each in known
+            if (each.key.agent, each.turn) == (key.agent, turn) and self._now() < each.ends_at
+        ]
+        return max(of_turn, key=lambda each: each.number, default=None)
 
-    async def begin(self, key: SignInKey, turn: str, device_code: str = "") -> tuple[PendingSignIn, str]:
+    async def awaited(self, user: str, team: str) -> dict[str, str]:
+        """The agents for which this person is to sign in now, by the keys of the questions that wait."""
+        known = await self._store.of_person(SIGN_INS, KeptPerson(user, team))
+        return {
+            each.turn: each.key.agent for each in known if not each.is_over and self._now() < each.ends_at
+        }
+
+    async def begin(
+        self, key: SignInKey, turn: str, device_code: str = "", *, number: int = 1
+    ) -> tuple[PendingSignIn, str]:
         """A new sign-in, and its link. `device_code`: the server's, where a code is typed in at the server.
 
         Raises StoreError.
         """
         ticket = _new_secret()
         device = self._vault.seal(device_code, *key, "device") if device_code else ""
-        sign_in = PendingSignIn(hash_of(ticket), key, turn, self._now(), device=device)
+        sign_in = PendingSignIn(hash_of(ticket), key, turn, self._now(), device=device, number=number)
         await self._store.change(SIGN_INS, (sign_in.name,), lambda _: sign_in, sign_in.asked_at)
         return sign_in, f"{self._base_url}{START_PATH}{ticket}"
 
@@ -119,7 +130,28 @@ class SignInDesk:
             pass
         finally:
             self._changed.pop(sign_in.name, None)
+        return await self.now(sign_in)
+
+    async def now(self, sign_in: PendingSignIn) -> PendingSignIn:
+        """The sign-in as it is now. Raises StoreError."""
         return await self._store.get(SIGN_INS, (sign_in.name,)) or sign_in.ended(SignInStage.REFUSED)
+
+    async def note_message(self, name: str, user: str, url: str) -> PendingSignIn | None:
+        """The person pressed the button of this sign-in's private message, which Slack changes at `url`.
+
+        Returns the sign-in; None if it is not known any more. Raises StoreError.
+        """
+
+        def noted(stored: PendingSignIn | None) -> PendingSignIn | None:
+            if stored is None or stored.key.user != user:
+                return None
+            return replace(stored, message=self._vault.seal(url, *stored.key, "message"))
+
+        return (await self._store.change(SIGN_INS, (name,), noted, self._now())).after
+
+    def message_url(self, sign_in: PendingSignIn) -> str:
+        """Where Slack changes the private message; "" if its button was not pressed."""
+        return self._vault.read(sign_in.message, *sign_in.key, "message") or "" if sign_in.message else ""
 
     async def withdraw(self, sign_in: PendingSignIn) -> None:
         """The question waits no longer: its link does not open any more."""
@@ -249,8 +281,7 @@ class SignInDesk:
 
     async def _end(self, sign_in: PendingSignIn, stage: SignInStage, why: str = "") -> None:
         def ended(stored: PendingSignIn | None) -> PendingSignIn | None:
-            is_over = stored is None or stored.stage in (SignInStage.DONE, SignInStage.REFUSED)
-            return None if stored is None or is_over else stored.ended(stage, why)
+            return None if stored is None or stored.is_over else stored.ended(stage, why)
 
         await self._store.change(SIGN_INS, (sign_in.name,), ended, self._now())
         if (event := self._changed.get(sign_in.name)) is not None:

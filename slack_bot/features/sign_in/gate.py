@@ -17,15 +17,18 @@ from ...text.sign_in_words import (
     SIGN_IN_ASKED_AGAIN,
     SIGN_IN_CODE_ASKED,
     SIGN_IN_CODE_OF_ANOTHER,
+    SIGN_IN_IS_DONE,
     SIGN_IN_NOT_POSSIBLE,
     SIGN_IN_REFUSALS,
     SIGN_IN_STORE_AWAY,
     SIGN_IN_TOO_LATE,
     SIGN_IN_UNTRUSTED,
+    SIGN_IN_WITH_YOURS,
 )
 from ...text.words import SIGN_IN_LABEL
 from ...threads.journal import TurnJournal
 from ...threads.ports import PersonalSignIn
+from ...turn.buttons import TurnButton
 from ...turn.json_values import object_of, text_in
 from ...turn.people import AskingPerson
 from ...turn.record import Question
@@ -36,6 +39,7 @@ from .tokens import SignInParts, TokenStore
 
 _log = logging.getLogger(__name__)
 
+_MOST_SIGN_INS = 3  # of one question, if the account of another person signs in
 _LOOK = 1.0  # seconds between two looks at the store: the browser may come to another replica
 
 
@@ -89,14 +93,40 @@ class SignInGate(PersonalSignIn):
         if await self.desk.email_of(AskingPerson(key.team, key.user)) is None:
             return SIGN_IN_UNTRUSTED.format(self.parts.shown(agent_name))
         sign_in = await self.desk.of_turn(key, question.key) or await self._begin(question, key, server)
-        if sign_in is None:
-            return SIGN_IN_NOT_POSSIBLE.format(self.parts.shown(agent_name))
-        return await self._wait(sign_in, server, handle, must_be_new=_must_be_new(question))
+        while sign_in is not None:
+            words = await self._wait(sign_in, server, handle, must_be_new=_must_be_new(question))
+            sign_in = await self._closed(sign_in, is_done=words is None and not handle.must_exit)
+            if sign_in.why != SignInObstacle.OTHER_PERSON or sign_in.number >= _MOST_SIGN_INS:
+                return words
+            sign_in = await self._begin(question, key, server, number=sign_in.number + 1)
+        return SIGN_IN_NOT_POSSIBLE.format(self.parts.shown(agent_name))
+
+    async def _closed(self, sign_in: PendingSignIn, *, is_done: bool) -> PendingSignIn:
+        """The sign-in as it ended, after its message says so: its button is of no use any more."""
+        if self.parts.clock.wall() < sign_in.ends_at:
+            await self.desk.withdraw(sign_in)
+        ended = await self.desk.now(sign_in)
+        await self.close_message(ended, self.desk.message_url(ended), is_done=is_done)
+        return ended
+
+    async def close_message(self, sign_in: PendingSignIn, url: str, *, is_done: bool) -> None:
+        """Say in the private message with the button, which Slack changes at `url`, that it was used; if
+        nobody signed in, the message goes: another one says why.
+        """
+        if url:
+            words = SIGN_IN_IS_DONE.format(self.parts.servers[sign_in.key.agent].host)
+            body: Args = {"replace_original": True, "text": words} if is_done else {"delete_original": True}
+            await (
+                self._workspaces.of(sign_in.key.team).api.for_turn(sign_in.turn).transport.respond(url, body)
+            )
 
     async def _begin(
-        self, question: Question, key: SignInKey, server: AuthorizationServer
+        self, question: Question, key: SignInKey, server: AuthorizationServer, *, number: int = 1
     ) -> PendingSignIn | None:
-        """Give the asker a link, or a code. None: Slack did not take it, or the server gave no code."""
+        """Give the asker a link, or a code. None: Slack did not take it, or the server gave no code.
+
+        `number`: from the second on, another person's account was refused.
+        """
         shown_name = self.parts.shown(key.agent)
         asked = SIGN_IN_ASKED_AGAIN if _must_be_new(question) else SIGN_IN_ASKED
         words = asked.format(shown_name, server.host)
@@ -107,11 +137,13 @@ class SignInGate(PersonalSignIn):
             _log.warning("a sign-in was not begun: %s", error.brief, extra={"turn": question.key})
             return None
         if device is not None:
-            sign_in, _ = await self.desk.begin(key, question.key, device.device_code)
+            sign_in, _ = await self.desk.begin(key, question.key, device.device_code, number=number)
             words, link = SIGN_IN_CODE_ASKED.format(shown_name, server.host, device.user_code), device.url
         else:
-            sign_in, link = await self.desk.begin(key, question.key)
-        if await self._tell(question, words, SIGN_IN_LABEL.format(server.host), link):
+            sign_in, link = await self.desk.begin(key, question.key, number=number)
+        if number > 1:
+            words = f"{SIGN_IN_WITH_YOURS.format(server.host)}\n\n{words}"
+        if await self._tell(question, words, SIGN_IN_LABEL.format(server.host), link, sign_in.name):
             return sign_in
         await self.desk.withdraw(sign_in)
         return None
@@ -134,7 +166,6 @@ class SignInGate(PersonalSignIn):
             sign_in = await handle.race(self.desk.wait(sign_in, pause)) or sign_in
             if sign_in.device and not handle.must_exit:
                 sign_in = await self._poll(sign_in)
-        await self.desk.withdraw(sign_in)
         return None
 
     async def _poll(self, sign_in: PendingSignIn) -> PendingSignIn:
@@ -160,10 +191,11 @@ class SignInGate(PersonalSignIn):
         if user:
             await api.call("chat.postMessage", {"channel": user, "text": SIGN_IN_CODE_OF_ANOTHER})
 
-    async def _tell(self, question: Question, words: str, label: str, link: str) -> bool:
-        """The link, for the asker alone. False: Slack did not take it."""
+    async def _tell(self, question: Question, words: str, label: str, link: str, name: str) -> bool:
+        """The link of the sign-in `name`, for the asker alone. False: Slack did not take it."""
         thread = question.thread
-        said: Args = {"text": words, "blocks": link_blocks(words, label, link)}
+        button = TurnButton.SIGN_IN, f"{name}|{question.key}"
+        said: Args = {"text": words, "blocks": link_blocks(words, label, link, button)}
         # Slack shows nothing private in a thread without replies
         place = {} if thread.ts == question.ts else {"thread_ts": thread.ts}
         api = self._workspaces.of(thread.team).api.for_turn(question.key, thread.ts)

@@ -69,7 +69,8 @@ class PendingSignIn:
     """A sign-in of the person in `key`. `turn`: the key of the question that waits for it.
 
     `name`: the hash of its link's ticket. `device`: the encrypted device code, where the person types a code
-    in place of opening a link.
+    in place of opening a link. `message`: the encrypted address at which Slack changes the private message
+    with the link, known since its button was pressed. `number`: how many sign-ins the question has had.
     """
 
     name: str
@@ -80,6 +81,12 @@ class PendingSignIn:
     stage: SignInStage = SignInStage.OPEN
     why: str = ""
     device: str = field(default="", repr=False)
+    message: str = field(default="", repr=False)
+    number: int = 1
+
+    @property
+    def is_over(self) -> bool:
+        return self.stage in (SignInStage.DONE, SignInStage.REFUSED)
 
     @property
     def ends_at(self) -> float:

@@ -20,6 +20,7 @@ from .desk import SignInDesk
 from .gate import SignInGate
 from .in_task import SignInsInTasks
 from .pages import SignInPages
+from .private_message import PrivateMessage
 from .registrar import RegistrationParts
 from .registration import REGISTRATIONS
 from .rules import SIGN_INS, redirect_uri_below
@@ -108,7 +109,8 @@ def start(bot: BotParts) -> FeatureWork:
     in_tasks = SignInsInTasks(bot.threads.intake, bot.common.background)
     pages = None if settings.base_url is None else SignInPages(settings, gate.desk)
     compare = partial(warn_of_cards, bot.common, gate.parts)
-    return FeatureWork(observe=in_tasks, receiver=pages, run=compare)
+    buttons = tuple(PrivateMessage(gate).buttons())
+    return FeatureWork(buttons, observe=in_tasks, receiver=pages, run=compare)
 
 
 FEATURE = Feature(

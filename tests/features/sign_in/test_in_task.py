@@ -86,7 +86,7 @@ async def test_a_victim_of_the_second_link_gives_nothing_away(provider: OpenIDSe
         await sign_in(here)
         page = await sign_in(here, "bob", number=2)
         assert page.startswith("You are not the person who asked in Slack")
-        assert "is not yours" in await here.refused(number=3)
+        assert "is not yours" in await here.told(3)
         assert [each.account for each in provider.tokens() if each.is_active] == ["alice"]
         assert len(here.live.messages) == 1
 

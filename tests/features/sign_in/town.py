@@ -118,6 +118,11 @@ class Town(Readers):
         """In a direct message."""
         return self.workspace.say(user, self.place(user), text, now=self.app.clock.wall())
 
+    async def told(self, number: int, user: str = "U1") -> str:
+        """The private message of this number."""
+        await self.until(lambda: len(self.private(user)) >= number)
+        return self.private(user)[number - 1]
+
     async def refused(self, user: str = "U1", number: int = 2) -> str:
         """What this person reads in the end; the link was the first."""
         await self.until(lambda: len(self.private(user)) >= number)
