@@ -138,6 +138,8 @@ class SlackListeners:
         extra = {"turn": question.key, "thread_ts": question.thread.ts}
         if is_new and route.reason:
             log.info("the question is for %s: %s", route.agent, route.reason, extra=extra)
+        if is_new and route.hint:
+            self._threads.refusals.hint(question, route.hint)
         try:
             if inbound.is_command:
                 await follow.heard(question)

@@ -230,6 +230,10 @@ ASKER_MAY_NOT_BE_TOLD = (
     " direct message with me."
 )
 AGENT_UNKNOWN = "I know no agent {}. Here are: {}."
+AGENT_MISSPELT = (
+    "There is no agent named {0}, so `{1}` answers. Did you mean `{2}`? Then mention me in a new message:"
+    " `{2}: your question`."
+)
 AGENT_IS_DEFAULT = " (asked if you name none)"
 NO_OTHER_AGENT = "no other one"
 AGENT_OR_AGENT = " or "
@@ -241,13 +245,24 @@ WHICH_AGENT = "More than one of my agents could answer this. Which one shall I a
 CHOICE_IS_MADE, CHOICE_IS_OVER = "I asked {}.", "This choice is over. Please ask your question again."
 CHOICE_WAS_MADE = "This question was asked already."
 NOT_YOURS_TO_CHOOSE = "Only the person who asked can choose."
-ANOTHER_AGENT_LABEL, ANOTHER_ASK_LABEL = "Ask another agent", "Ask"
+ANOTHER_AGENT_LABEL = "Ask another agent in a new thread"
+ANOTHER_TITLE, ANOTHER_ASK_LABEL = "Ask another agent", "Ask in a new thread"
+ANOTHER_EXPLAINED = (
+    "This begins a new thread here, with your name, your question and a link to this answer. The agent that"
+    " you choose gets your question, and below it what was asked before and the answer to that."
+)
+ANOTHER_EXPLAINED_BARE = (
+    "This begins a new thread here, with your name, your question and a link to this answer. The agent that"
+    " you choose gets your question, and below it what was asked before, but not the answer to that: it was"
+    " made with the rights of the person who asked."
+)
 ANOTHER_WHICH, ANOTHER_QUESTION = "Who shall answer?", "Your question"
 ANOTHER_WANTS_WORDS = "Write what you want to ask."
 ANOTHER_IS_NONE = "There is no other agent that you may ask here."
 ANOTHER_IS_ASKED = "I asked {} in a new thread: {}"
 ASKS_ANOTHER = "<@{}> asks {}:"
-ASKED_BEFORE = "This was [asked of {} before]({})."
+ASKED_BEFORE = "It was [asked of {} before]({}), and gets that question and its answer too."
+ASKED_BEFORE_BARE = "It was [asked of {} before]({}), and gets that question too, but not its answer."
 QUOTE_FOR_AGENT = "This was asked of {} before, and answered so:"
 AGENTS_HEAD = "You can ask these agents here. Write the name in front: `NAME: your question`."
 AGENTS_HELP = (

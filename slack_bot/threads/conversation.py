@@ -21,8 +21,9 @@ from ..turn.progress import TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
 from .background import TaskSet
+from .edits import offer_to_ask_again
 from .leases import Leases
-from .line import Rules, ThreadLine, offer_to_ask_again
+from .line import Rules, ThreadLine
 from .turn_run import TurnParts, TurnRun
 from .watch import TaskWatch
 
@@ -215,7 +216,7 @@ class Conversation:
             case c.Notify(question=question, note=note):
                 self._spawn(notices.notify(question, note), question.key)
             case c.Offer(question=question, user=user, words=words, labels=labels):
-                is_bare = self._run is not None and self._run.is_bare
+                is_bare = self._run is not None and self._run.is_bare and not self.line.waiting
                 offering = notices.offer(question, user, words, labels, is_bare=is_bare)
                 self._spawn(offering, question.key)
 

@@ -14,7 +14,7 @@ from ..store.contracts import RENEWALS, Signal, Store
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
-from .waiting import edited
+from .edits import edited, may_ask_again
 
 _log = logging.getLogger(__name__)
 
@@ -152,8 +152,9 @@ class Leases:
         question, text = turn.question, edit.text
         is_late = turn.ended_at is None or self._now() - turn.ended_at > _REWORDED_SECONDS
         is_shown = turn.outcome in _REWORDED_OUTCOMES and bool(turn.messages)
-        is_alone = question.is_addressed and not (question.merged or question.handle or question.quoted)
-        if not text or is_late or not (is_shown and is_alone) or text == (turn.reworded or question.text):
+        if not text or is_late or not is_shown or not may_ask_again(question):
+            return None
+        if text == (turn.reworded or question.text):
             return None
         await self._store.save((replace(turn, reworded=text), len(turn.messages)))
         return None if turn.reworded else question

@@ -46,9 +46,8 @@ same last question, because people press twice.
 
 What an edit of a message does. A question that is being claimed, or waits, is asked as its message reads now;
 if nothing is left of the message, it is not asked. What runs goes on as it was asked: its asker is offered
-to ask again, once, because that asks what the message says when it is pressed; a deletion changes nothing. A
-question that is not here is changed in the store, and the process that has it is informed. Where it has
-ended, its asker is offered to ask again too (`Leases.edit`).
+to ask again, once (pressed, it asks what the message says then), and a deletion changes nothing. A question
+that is not here is changed in the store, and the process that has it is informed; see `Leases.edit`.
 
 What a second question does to the running turn of its asker. Where the agent waits for their sign-in, the
 turn steps aside, and the question continues its task. Where the channel interrupts, the agent is to cancel
@@ -70,7 +69,8 @@ from ..turn.buttons import TurnButton
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, Question
 from . import commands as c
-from .waiting import WaitingQuestion, WaitingQuestions, edited, merged
+from .edits import edited, may_ask_again, message_key, offer_to_ask_again
+from .waiting import WaitingQuestion, WaitingQuestions, merged, said_of_drop
 
 _GOES_ON = (None, Outcome.ASKED, Outcome.WATCHED)
 """Results of a turn that do not end its answer."""
@@ -494,7 +494,7 @@ class ThreadLine:
         else:
             dropped = self._drop_all(self.waiting.of(user), user)
             is_late = not dropped and self.ended_at_for(word.question) is not None
-            said = words.STOP_TOO_LATE if is_late else _said_of(dropped)
+            said = words.STOP_TOO_LATE if is_late else said_of_drop(dropped)
         self._end(word, Outcome.STOPPED, said)
 
     def _stop_turn(self, stop: c.StopTurn) -> None:
@@ -568,7 +568,7 @@ class ThreadLine:
             or running.stopped_by is not None
             or any(each.accepted_at > until for each in running.asked)
         ):
-            said = _said_of(dropped)
+            said = said_of_drop(dropped)
         else:  # it has begun since that was offered
             self._stop_running(running, user)
             said = words.DROPPED_AND_STOPPED.format(dropped) if dropped else words.STOPPED_THE_BEGUN_ONE
@@ -626,24 +626,19 @@ class ThreadLine:
 
     def _is_here(self, key: str) -> bool:
         """The message with this key is that of a turn of this thread, or of one that asks it again."""
-        running = self._live
-        runs_again = running is not None and replace(running.turn.question, attempt=0).key == key
-        return runs_again or self.has(key)
+        return self.has(key) or (self._live is not None and message_key(self._live.turn.question) == key)
 
     def _offer_to_ask_again(self, edit: c.Edit) -> None:
         """If it is the message of the question that runs, its asker may want the new words answered."""
         running = self._live
-        if running is None or not edit.text or running.turn.question.merged:
+        if running is None or not edit.text or not may_ask_again(running.turn.question):
             return
         question = running.turn.question
-        if not question.is_addressed:  # then its author waits for no answer
+        if message_key(question) != edit.key or edit.text == (running.reworded or question.text):
             return
-        is_other = edit.text != (running.reworded or question.text)
-        if question.handle or replace(question, attempt=0).key != edit.key or not is_other:
-            return
-        is_offered, running.reworded = bool(running.reworded), edit.text
+        was_offered, running.reworded = bool(running.reworded), edit.text
         self._order(c.Reword(edit.text))
-        if not is_offered:  # else the offer asks this too
+        if not was_offered:  # else that offer asks this too
             self._order(offer_to_ask_again(question, words.QUESTION_REWORDED))
 
     # -- the process
@@ -701,12 +696,3 @@ class ThreadLine:
         if entry.is_marked:
             entry.is_marked = False
             self._order(c.Unmark(entry.turn.key, stays))
-
-
-def offer_to_ask_again(question: Question, why: str) -> c.Offer:
-    """To its asker alone."""
-    return c.Offer(question, question.user, why, {TurnButton.RETRY: words.ASK_AGAIN})
-
-
-def _said_of(dropped: int) -> str:
-    return words.DROPPED_WAITING.format(dropped) if dropped else words.NONE_WAIT

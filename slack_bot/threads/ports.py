@@ -60,7 +60,8 @@ class Route:
     """`question` is asked of the agent with this name; None: of the thread's own, or else the default one.
 
     `words`: the notice for the asker, if the question is not asked. `reason`: why, in words for the log.
-    `near`: the agents among which the asker chooses before it is asked.
+    `near`: the agents among which the asker chooses before it is asked. `hint`: what the asker alone reads
+    beside that.
     """
 
     question: Question
@@ -68,6 +69,7 @@ class Route:
     reason: str = ""
     words: str = ""
     near: tuple[str, ...] = ()
+    hint: str = ""
 
     @property
     def is_asked(self) -> bool:
@@ -197,6 +199,13 @@ class PersonalSignIn:
         Returns what the asker reads if the question is not to be sent.
         """
         return None
+
+    async def awaited(self, user: str, team: str) -> Mapping[str, str]:
+        """Where this person is to sign in now (a host), by the keys of the questions that wait for it.
+
+        Raises StoreError.
+        """
+        return {}
 
 
 class NewsOffers:

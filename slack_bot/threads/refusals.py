@@ -26,6 +26,10 @@ class Refusals:
             self._refused.append(question.key)
             self._background.spawn(self._notices.refuse(question, words), question.key)
 
+    def hint(self, question: Question, words: str) -> None:
+        """Say something to the asker of a question that is taken."""
+        self._background.spawn(self._notices.refuse(question, words), question.key)
+
     def was_ignored(self, message: Question) -> bool:
         """Slack sends a mention as two events."""
         return message.key in self._ignored

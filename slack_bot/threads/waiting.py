@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..text.words import DROPPED_WAITING, NONE_WAIT
 from ..turn.progress import Stage, TurnRecord
-from .commands import Edit
+from .edits import message_key
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class WaitingQuestions(list[WaitingQuestion]):
 
     def find_of_message(self, key: str) -> WaitingQuestion | None:
         """The newest one of the message whose first turn has this key: it may be asked again."""
-        of_message = [each for each in self if replace(each.turn.question, attempt=0).key == key]
+        of_message = [each for each in self if message_key(each.turn.question) == key]
         return max(of_message, key=lambda each: each.turn.question.attempt, default=None)
 
     def of(self, user: str) -> list[WaitingQuestion]:
@@ -85,10 +86,6 @@ def merged(turns: Sequence[TurnRecord]) -> TurnRecord:
     return replace(first, question=whole)
 
 
-def edited(turn: TurnRecord, edit: Edit) -> TurnRecord | None:
-    """As its message reads now. None: nothing of it is left. What is only quoted stays as it was."""
-    if edit.text is not None and turn.question.quoted:
-        return turn
-    if edit.text is None or not (edit.text or turn.question.files):
-        return None
-    return replace(turn, question=replace(turn.question, text=edit.text))
+def said_of_drop(dropped: int) -> str:
+    """To the person whose waiting questions were dropped: how many."""
+    return DROPPED_WAITING.format(dropped) if dropped else NONE_WAIT

@@ -66,6 +66,7 @@ TALK_TO_OTHERS = {
     "store": "in a terminal and in the log",
     "testing": "to developers",
     "text/secrets.py": "to nobody: they are patterns, and what these find",
+    "features/routing/misspelt.py": "to nobody: words that people write before a colon",
     "text/home_words.py": "to readers: it is a part of the catalogue",
     "text/sign_in_words.py": "to readers: it is a part of the catalogue",
     "text/feature_words.py": "to readers: it is a part of the catalogue",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.threads.commands import Edit
-from slack_bot.threads.waiting import WaitingQuestion, WaitingQuestions, belongs_to, edited, merged
+from slack_bot.threads.edits import edited
+from slack_bot.threads.waiting import WaitingQuestion, WaitingQuestions, belongs_to, merged
 from slack_bot.turn.files import SlackFile
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey

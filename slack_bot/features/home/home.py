@@ -1,7 +1,7 @@
 """The Home tab: which agent answers here, how to ask, and the open questions of the person who looks."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...agents.agents import Agents
@@ -24,12 +24,13 @@ from ...text.home_words import (
     HOME_NOT_FOR_YOU,
     HOME_REACHABLE,
     HOME_RUNS,
+    HOME_SIGN_IN,
     HOME_UNTITLED_FORM,
     HOME_WAITS,
     HOME_WATCHED,
 )
 from ...threads.looks import shown_name
-from ...threads.ports import AgentRouting, ListedAgent
+from ...threads.ports import AgentRouting, ListedAgent, PersonalSignIn
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
@@ -46,9 +47,10 @@ class Home:
         workspaces: Workspaces,
         settings: SlackSettings,
         routing: AgentRouting,
+        sign_in: PersonalSignIn,
         sections: Sequence[HomeSection] = (),
     ) -> None:
-        self._sections = sections
+        self._sections, self._sign_in = sections, sign_in
         self._agent, self._store, self._settings = agents.default, store, settings
         self._workspaces = workspaces
         self._agents = agents
@@ -58,8 +60,12 @@ class Home:
 
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the Home tab of `user`. `workspace`: the address of the workspace. Raises StoreError."""
-        forms = shown_forms(await open_forms_of(self._store, user, team), workspace)
-        turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
+        open_forms = await open_forms_of(self._store, user, team)
+        forms = shown_forms(open_forms, workspace)
+        waits = {form.turn: HOME_ASKED for form in open_forms}
+        for key, host in (await self._sign_in.awaited(user, team)).items():
+            waits[key] = HOME_SIGN_IN.format(host)
+        turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace, waits)]
         signed_in = await self._signed_in(user, team)
         agents = [_shown_agent(each) for each in await self._routing.listed(user, team)]
         if not agents:
@@ -132,10 +138,16 @@ def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn
         yield ShownTurn("", text, thread.channel, HOME_ASKED, link)
 
 
-def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:
+def shown_turns(
+    unfinished: list[TurnRecord],
+    user: str,
+    team: str,
+    workspace: str,
+    waits: Mapping[str, str],
+) -> Iterator[ShownTurn]:
     """The rows for a person's unfinished questions, the newest first.
 
-    The first turn of a thread is running.
+    The first turn of a thread is running. `waits`: what those wait for that wait for the person, by key.
     """
     before: Counter[ThreadKey] = Counter()
     rows: list[ShownTurn] = []
@@ -143,8 +155,8 @@ def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: s
         question = turn.question
         thread = question.thread
         is_first = not before[thread]
-        waits = HOME_RUNS if is_first else HOME_WAITS.format(before[thread])
-        state = HOME_WATCHED if turn.stage is Stage.WATCHED else waits
+        line = waits.get(turn.key, HOME_RUNS) if is_first else HOME_WAITS.format(before[thread])
+        state = HOME_WATCHED if turn.stage is Stage.WATCHED else line
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
             link = question.permalink(workspace)

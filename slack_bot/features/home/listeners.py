@@ -84,6 +84,7 @@ def start(bot: BotParts) -> FeatureWork:
         common.workspaces,
         common.settings.slack,
         bot.threads.routing,
+        bot.threads.sign_in,
         bot.home_sections,
     )
     listeners = HomeListeners(home, bot.threads)

@@ -64,7 +64,8 @@ class AnotherAgent:
         others = await self._router.others(turn, press.user)
         if not others:
             return PressReply(ANOTHER_IS_NONE)
-        view = another_view(f"{uuid.uuid4().hex}|{turn.key}", turn.question.text, others)
+        metadata, said = f"{uuid.uuid4().hex}|{turn.key}", self._handovers.quote_of(turn, press.user)
+        view = another_view(metadata, turn.question.text, others, has_answer=bool(said))
         opening = partial(self._notices.open_view, turn.question.thread.team, turn.key, press.trigger, view)
         return PressReply(
             FORM_NOT_OPENED, afterwards=Afterwards(opening, failure="nobody was asked which agent: %s")

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
-from ...slack.blocks import Args, Block, plain, shorten
+from ...slack.blocks import Args, Block, context, plain, shorten
 from ...text.words import (
-    ANOTHER_AGENT_LABEL,
     ANOTHER_ASK_LABEL,
+    ANOTHER_EXPLAINED,
+    ANOTHER_EXPLAINED_BARE,
     ANOTHER_QUESTION,
+    ANOTHER_TITLE,
     ANOTHER_WHICH,
     FORM_CANCEL_LABEL,
     FORM_PLACEHOLDER,
@@ -17,18 +19,19 @@ _MOST_WORDS = 3_000  # Slack: characters of an input
 _MOST_OPTIONS, _LABEL = 100, 75  # Slack: options of a select, characters of one
 
 
-def another_view(metadata: str, text: str, labels: Mapping[str, str]) -> Args:
+def another_view(metadata: str, text: str, labels: Mapping[str, str], *, has_answer: bool) -> Args:
     """The view for `views.open`. `text`: what was asked before; `labels`: the names of the agents that people
-    read.
+    read. `has_answer`: the other agent gets the answer too.
     """
     return {
         "type": "modal",
         "callback_id": ANOTHER_MODAL,
         "private_metadata": metadata,
-        "title": plain(ANOTHER_AGENT_LABEL),
+        "title": plain(ANOTHER_TITLE),
         "submit": plain(ANOTHER_ASK_LABEL),
         "close": plain(FORM_CANCEL_LABEL),
         "blocks": [
+            context(ANOTHER_EXPLAINED if has_answer else ANOTHER_EXPLAINED_BARE),
             _input(AGENT, ANOTHER_WHICH, agent_select(labels)),
             _input(
                 WORDS,

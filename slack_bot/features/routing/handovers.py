@@ -16,7 +16,7 @@ from ...slack.reconcile import SKEW
 from ...slack.surfaces import PostSurface
 from ...store.collection import Collection, KeptPerson, Key
 from ...text.sanitize import sanitize
-from ...text.words import ANOTHER_IS_ASKED, ASKED_BEFORE, ASKS_ANOTHER, QUOTE_FOR_AGENT
+from ...text.words import ANOTHER_IS_ASKED, ASKED_BEFORE, ASKED_BEFORE_BARE, ASKS_ANOTHER, QUOTE_FOR_AGENT
 from ...threads.looks import shown_name
 from ...threads.ports import CommonParts
 from ...threads.threads import Threads
@@ -91,19 +91,20 @@ class Handovers:
             user=user,
             user_team=team,
             text=text,
-            said=turn.text[:_QUOTED] if self._may_quote(turn, user) else "",
+            said=self.quote_of(turn, user),
             link=turn.question.permalink(workspace),
             handle=handle,
         )
         if await self._posts.add(_key(order), order):
             self._spawn(self._posts.make(_key(order), self._carry_out(order, is_again=False)), turn.key)
 
-    def _may_quote(self, turn: TurnRecord, user: str) -> bool:
-        """An answer that was made with its asker's rights goes to another agent by the asker's own order
-        only.
+    def quote_of(self, turn: TurnRecord, user: str) -> str:
+        """What of the answer goes to another agent by the order of `user`: where it was made with its asker's
+        rights, nothing, unless the asker orders it.
         """
         agent = self._agents.get(turn.agent)
-        return turn.question.is_of(user) or (agent is not None and not agent.settings.is_personal)
+        may_quote = turn.question.is_of(user) or (agent is not None and not agent.settings.is_personal)
+        return turn.text[:_QUOTED] if may_quote and turn.text.strip() else ""
 
     async def run(self) -> None:
         """Carry out what a process that ended did not. Never returns."""
@@ -129,7 +130,7 @@ class Handovers:
             [
                 ASKS_ANOTHER.format(order.user, name),
                 _quoted(shorten(sanitize(order.text), _SHOWN)),
-                ASKED_BEFORE.format(before, order.link),
+                (ASKED_BEFORE if order.said else ASKED_BEFORE_BARE).format(before, order.link),
             ]
         )
         posts = PostSurface(writer.calls, since=order.at - SKEW)

@@ -19,6 +19,7 @@ from ...text.words import (
     AGENT_IS_CHOSEN,
     AGENT_IS_CHOSEN_FOR_DIRECT,
     AGENT_IS_DEFAULT,
+    AGENT_MISSPELT,
     AGENT_NOT_FOR_YOU,
     AGENT_NOT_HERE,
     AGENT_OR_AGENT,
@@ -39,6 +40,7 @@ from ...turn.record import Introduction, Question, ThreadKey, is_direct
 from .choices import AgentChoices
 from .choose import AgentChoice, AgentRules, Obstacle, Reason, choose
 from .directory import AgentDirectory
+from .misspelt import near_name
 
 _USE = "use"
 _DIRECT = "D"  # the id of a direct message begins so
@@ -103,7 +105,19 @@ class Router(AgentRouting):
             await self._store.change(
                 PERSONAL_AGENTS, (thread.team, question.user), _as_it_is, self._clock.wall()
             )
-        return Route(replace(question, text=choice.text), choice.agent, choice.why)
+        asked = replace(question, text=choice.text)
+        return Route(asked, choice.agent, choice.why, hint=self._hint(asked, choice, rules))
+
+    def _hint(self, question: Question, choice: AgentChoice, rules: AgentRules) -> str:
+        """To the asker who probably wrote the name of another agent wrong."""
+        is_for_person = question.is_addressed and not question.asker_is_bot
+        if choice.reason in (Reason.NAMED, Reason.THREAD) or not is_for_person:
+            return ""
+        words = {word: name for word, name in rules.words.items() if name in rules.here}
+        near = near_name(question.text, [word for word, name in words.items() if name in rules.for_asker])
+        if near is None or words[near[1]] == choice.agent:
+            return ""
+        return AGENT_MISSPELT.format(near[0], choice.agent, near[1])
 
     async def why_not(self, question: Question, agent: str) -> str | None:
         """What its asker reads if `question` may not go to `agent` any more. Raises StoreError."""
@@ -240,7 +254,9 @@ class Router(AgentRouting):
         except AgentError:
             about = AGENT_IS_AWAY
         about = " ".join(sanitize_beginning(about, self._secrets).split())
-        return f"• `{agent.name}`{mark}: {about if len(about) <= _ABOUT else about[:_ABOUT] + '…'}"
+        shown = shown_name(self._agents, agent.name)
+        name = f"`{agent.name}`" if shown.casefold() == agent.name.casefold() else f"{shown}, `{agent.name}`"
+        return f"• {name}{mark}: {about if len(about) <= _ABOUT else about[:_ABOUT] + '…'}"
 
     async def _forget(self, question: Question, rules: AgentRules) -> str:
         """The thread's agent forgets what was said in the thread, or what this person asked there."""

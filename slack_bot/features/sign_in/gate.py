@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 from ...agents.task.stream_consumer import TurnHandle
 from ...agents.wire.asker_tokens import SignedIn
@@ -76,6 +77,12 @@ class SignInGate(PersonalSignIn):
         except StoreError as error:
             _log.error("a sign-in could not be stored: %s", error, extra={"turn": question.key})
             return SIGN_IN_STORE_AWAY
+
+    async def awaited(self, user: str, team: str) -> Mapping[str, str]:
+        agents = await self.desk.awaited(user, team)
+        return {
+            turn: self.parts.servers[name].host for turn, name in agents.items() if name in self.parts.servers
+        }
 
     async def _is_signed_in(self, key: SignInKey) -> bool:
         try:

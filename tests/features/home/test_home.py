@@ -22,7 +22,7 @@ def test_one_s_own_questions_the_newest_first() -> None:
         turn("3.1", thread=ThreadKey("T1", "C2", "3.0")),
         turn("4.0", thread=ThreadKey("T2", "C3", "4.0")),
     ]
-    shown = list(shown_turns(kept, "U1", "T1", "https://acme.slack.com/"))
+    shown = list(shown_turns(kept, "U1", "T1", "https://acme.slack.com/", {}))
     assert [(each.text, each.state) for each in shown] == [
         ("question 3.1", "Being answered"),
         ("question 3.0", "The agent is still working on it"),

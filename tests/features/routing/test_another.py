@@ -46,9 +46,7 @@ async def test_the_other_agent_answers_in_a_new_thread_that_is_linked_to_the_old
         await send(bot, "Scripted agent (ops)")
         new = new_root(bot)
         first, answer = bot.thread(new)
-        assert first.text.startswith(
-            "<@U1> asks Scripted agent (ops):\n\n> what is it?\n\nThis was [asked of"
-        )
+        assert first.text.startswith("<@U1> asks Scripted agent (ops):\n\n> what is it?\n\nIt was [asked of")
         assert f"/archives/{CHANNEL}/p{root.replace('.', '')})" in first.text
         assert answer.text == "O."
         (asked,) = there.asked("ops")
@@ -86,7 +84,7 @@ async def test_only_agents_that_the_person_may_ask_are_offered(tmp_path: Path) -
         await open_modal(there.bot, root)
         modal = there.bot.workspace.modal("U1")
         assert modal is not None
-        options = [each["value"] for each in modal["blocks"][0]["element"]["options"]]
+        options = [each["value"] for each in modal["blocks"][1]["element"]["options"]]
         assert options == ["default"]
     only = f'{FILE}[channels.{CHANNEL}]\nagents = ["research"]\nagent = "research"\n'
     async with town(tmp_path, only) as there:
@@ -115,7 +113,7 @@ audience = "ops"
         await open_modal(there.bot, root)
         modal = there.bot.workspace.modal("U1")
         assert modal is not None
-        options = [each["value"] for each in modal["blocks"][0]["element"]["options"]]
+        options = [each["value"] for each in modal["blocks"][1]["element"]["options"]]
         assert ("ops" in options) == personal
 
 

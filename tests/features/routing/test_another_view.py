@@ -6,12 +6,23 @@ from slack_bot.features.routing.another_view import agent_select, another_view
 
 
 def test_it_has_the_other_agents_and_what_was_asked() -> None:
-    view = another_view("h|T1:C1:1.0", "x" * 4_000, {"ops": "Operations " * 20})
-    select, words = (block["element"] for block in view["blocks"])
+    view = another_view("h|T1:C1:1.0", "x" * 4_000, {"ops": "Operations " * 20}, has_answer=True)
+    select, words = (block["element"] for block in view["blocks"][1:])
     assert view["private_metadata"] == "h|T1:C1:1.0"
     assert [len(each["text"]["text"]) for each in select["options"]] == [75]
     assert len(words["initial_value"]) == 3_000
-    assert "initial_value" not in another_view("h|t", "", {"ops": "Ops"})["blocks"][1]["element"]
+    assert (
+        "initial_value"
+        not in another_view("h|t", "", {"ops": "Ops"}, has_answer=True)["blocks"][2]["element"]
+    )
+
+
+def test_it_says_before_the_press_what_will_happen() -> None:
+    for has_answer, carried in ((True, "and the answer to that."), (False, "but not the answer to that:")):
+        view = another_view("h|t", "what?", {"ops": "Ops"}, has_answer=has_answer)
+        said = view["blocks"][0]["elements"][0]["text"]
+        assert said.startswith("This begins a new thread here") and carried in said
+        assert view["submit"]["text"] == "Ask in a new thread"
 
 
 def test_the_chosen_one_is_selected_if_it_is_there() -> None:

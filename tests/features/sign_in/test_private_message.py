@@ -78,3 +78,15 @@ async def test_a_stop_takes_the_button_away(provider: OpenIDServer) -> None:
         await here.until(lambda: here.messages(root))
         await here.app.threads.idle()
         assert not any(buttons(each) for each in standing(here))
+
+
+async def test_the_home_tab_says_that_a_question_waits_for_the_sign_in(provider: OpenIDServer) -> None:
+    async with town(provider) as here:
+        root = here.ask("echo one")
+        await here.link()
+        here.workspace.open_home("U1", now=here.app.clock.wall())
+        await here.until(lambda: here.workspace.home("U1"))
+        shown = " ".join(here.workspace.home("U1"))
+        assert f"Waits until you sign in at {host(provider)}" in shown and "Being answered" not in shown
+        await sign_in(here)
+        assert await here.answered(root) == "echo one"
