@@ -230,11 +230,11 @@ _WANTED = {
 
 
 def check(form: Form, answer: Answer) -> dict[str, str]:
-    """What is wrong, one sentence a field. Of an approval the field is `arguments`."""
+    """All that is wrong, by field. Of an approval the field is `arguments`."""
     if form.kind is FormKind.APPROVAL:
         return {} if _is_decided(form, answer) else {"arguments": FIELD_WANTS_JSON}
     given = {**answer.values, **answer.secrets}
-    found = ((each.name, next(_faults(each, given.get(each.name)), "")) for each in form.fields)
+    found = ((each.name, " ".join(_faults(each, given.get(each.name)))) for each in form.fields)
     return {name: fault for name, fault in found if fault}
 
 

@@ -143,3 +143,19 @@ def test_an_answer_that_was_stored_has_all_but_its_secrets() -> None:
     assert type(stored.values["sure"]) is bool
     assert stored.has_lost_secrets
     assert stored.secret_names == ("key",)
+
+
+def test_all_that_is_wrong_is_said_at_once_in_each_field() -> None:
+    form = Form(
+        "",
+        (
+            Field("code", "", pattern="^[A-Z]+-[0-9]+$", least=8),
+            Field("count", "", kind=FieldKind.NUMBER, is_whole=True, most=3),
+            Field("who", "", required=True),
+        ),
+    )
+    assert check(form, Answer({"code": "x-1", "count": 4.5})) == {
+        "code": "At least 8 characters. This is not in the form that was asked for.",
+        "count": "Write a whole number. At most 3.",
+        "who": "This is needed. Write a text.",
+    }
