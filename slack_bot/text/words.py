@@ -231,7 +231,7 @@ ASKER_MAY_NOT_BE_TOLD = (
 )
 AGENT_UNKNOWN = "I know no agent {}. Here are: {}."
 AGENT_MISSPELT = (
-    "There is no agent named {0}, so `{1}` answers. Did you mean `{2}`? Then mention me in a new message:"
+    "There is no agent named {0}, so {1} answers. Did you mean {2}? Then write to me in a new message:"
     " `{2}: your question`."
 )
 AGENT_IS_DEFAULT = " (asked if you name none)"

@@ -82,6 +82,8 @@ async def test_a_person_signs_in_and_the_question_goes_on(
         assert "signed in" in await decide(login, "maya")
         await picture(login, "signed-in")
     await settled(page, "Tickets")
+    await page.until("document.querySelector('#roots').innerText.includes('You are signed in at')")
+    assert not await page.value(f"document.querySelector('{SIGN_IN}')")
     await picture(page, "tickets")
     shown = await text_of(page, "#thread .message:last-child")
     assert "Laptop for the Lisbon office" in shown
@@ -96,7 +98,11 @@ async def test_another_person_s_account_is_refused_and_both_read_why(
         told = await decide(login, "jonas")
         await picture(login, "wrong-account")
     assert "You are not the person who asked in Slack" in told
-    await page.until("document.querySelectorAll('#roots .message.private').length > 1")
+    told = "[...document.querySelectorAll('#roots .message.private')].map((one) => one.innerText).join()"
+    await page.until(f"{told}.includes('is not yours')")
+    await page.until(
+        "document.querySelectorAll('#roots .message.private').length === 1"
+    )  # the old one is gone
     shown = await text_of(page, "#roots")
     assert "is not yours" in shown and "T-98" not in shown and "T-104" not in shown
     await picture(page, "wrong-account-told")
@@ -135,3 +141,26 @@ async def test_the_words_for_the_bot_and_another_agent_for_the_same_question(
     await picture(page, "another")
     await page.click("#modal [type=submit]")
     await page.until("document.querySelectorAll('#roots .replies:not([hidden])').length === 2")
+
+
+async def test_what_a_person_reads_before_another_agent_is_asked(page: Page) -> None:
+    await mention(page, "tikets: what is agntcy")
+    await page.until("document.querySelector('#roots .message.private')")
+    assert "Did you mean tickets?" in await text_of(page, "#roots .message.private")
+    await picture(page, "name-written-wrong")
+    await settled(page, "slack_bot")
+    await page.click("#thread [data-action=another_agent]")
+    await page.until("document.querySelector('#modal').open")
+    await picture(page, "another-agent")
+    assert "This begins a new thread here" in await text_of(page, "#modal")
+
+
+async def test_home_says_that_a_question_waits_for_a_sign_in(page: Page, playground: Playground) -> None:
+    await say_alone(page, playground, "show my tickets")
+    await page.until(f"document.querySelector('{SIGN_IN}')")
+    await page.click("[data-tab=home]")
+    await page.until("document.querySelector('#home [data-action=stop_in_home]')")
+    shown = await text_of(page, "#home")
+    assert "Waits until you sign in at" in shown and "Being answered" not in shown
+    await page.value("document.querySelector('#home [data-action=stop_in_home]').scrollIntoView()")
+    await picture(page, "home-waits")

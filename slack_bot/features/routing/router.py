@@ -117,7 +117,7 @@ class Router(AgentRouting):
         near = near_name(question.text, [word for word, name in words.items() if name in rules.for_asker])
         if near is None or words[near[1]] == choice.agent:
             return ""
-        return AGENT_MISSPELT.format(near[0], choice.agent, near[1])
+        return AGENT_MISSPELT.format(near[0], shown_name(self._agents, choice.agent), near[1])
 
     async def why_not(self, question: Question, agent: str) -> str | None:
         """What its asker reads if `question` may not go to `agent` any more. Raises StoreError."""

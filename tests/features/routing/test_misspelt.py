@@ -57,8 +57,8 @@ async def test_the_asker_alone_reads_it_once_and_the_question_is_answered_as_bef
         (call,) = bot.calls("chat.postEphemeral")
         assert (call["user"], call["text"]) == (
             "U1",
-            "There is no agent named reserch, so `default` answers. Did you mean `research`?"
-            " Then mention me in a new message: `research: your question`.",
+            "There is no agent named reserch, so default answers. Did you mean research?"
+            " Then write to me in a new message: `research: your question`.",
         )
 
 
