@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...agents.agent import Agent
+from ...agents.agents import Agents
 from ...errors import AgentError
 from ...settings.agents import AgentEntry
 from ...store.collection import Collection, KeptPerson
@@ -106,18 +107,7 @@ class Router(AgentRouting):
                 PERSONAL_AGENTS, (thread.team, question.user), _as_it_is, self._clock.wall()
             )
         asked = replace(question, text=choice.text)
-        return Route(asked, choice.agent, choice.why, hint=self._hint(asked, choice, rules))
-
-    def _hint(self, question: Question, choice: AgentChoice, rules: AgentRules) -> str:
-        """To the asker who probably wrote the name of another agent wrong."""
-        is_for_person = question.is_addressed and not question.asker_is_bot
-        if choice.reason in (Reason.NAMED, Reason.THREAD) or not is_for_person:
-            return ""
-        words = {word: name for word, name in rules.words.items() if name in rules.here}
-        near = near_name(question.text, [word for word, name in words.items() if name in rules.for_asker])
-        if near is None or words[near[1]] == choice.agent:
-            return ""
-        return AGENT_MISSPELT.format(near[0], shown_name(self._agents, choice.agent), near[1])
+        return Route(asked, choice.agent, choice.why, hint=_hint(asked, choice, rules, self._agents))
 
     async def why_not(self, question: Question, agent: str) -> str | None:
         """What its asker reads if `question` may not go to `agent` any more. Raises StoreError."""
@@ -283,3 +273,15 @@ class Router(AgentRouting):
 def _direct_question(user: str, team: str) -> Question:
     """In place of one that `user` writes in a direct message."""
     return Question(ThreadKey(team, _DIRECT, ""), "", user, team, "")
+
+
+def _hint(question: Question, choice: AgentChoice, rules: AgentRules, agents: Agents) -> str:
+    """To the asker who probably wrote the name of another agent wrong."""
+    is_for_person = question.is_addressed and not question.asker_is_bot
+    if choice.reason in (Reason.NAMED, Reason.THREAD) or not is_for_person:
+        return ""
+    words = {word: name for word, name in rules.words.items() if name in rules.here}
+    near = near_name(question.text, [word for word, name in words.items() if name in rules.for_asker])
+    if near is None or words[near[1]] == choice.agent:
+        return ""
+    return AGENT_MISSPELT.format(near[0], shown_name(agents, choice.agent), near[1])
