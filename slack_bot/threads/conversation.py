@@ -21,7 +21,7 @@ from ..turn.progress import TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
 from .background import TaskSet
-from .edits import offer_to_ask_again
+from .edits import begins_thread, offer_to_ask_again
 from .leases import Leases
 from .line import Rules, ThreadLine
 from .turn_run import TurnParts, TurnRun
@@ -90,7 +90,7 @@ class Conversation:
 
     def stop(self, user: str, messages: frozenset[str]) -> asyncio.Future[c.Value]:
         """Slack's own button, about these messages. See `Stop`."""
-        is_shown = self._run is not None and self._run.shows_any(messages)
+        is_shown = self._run is not None and bool(messages & self._run.shown)
         return self.request(c.Stop(user, messages, is_about_others=False if is_shown else None))
 
     def tell(self, command: c.Command) -> None:
@@ -216,7 +216,9 @@ class Conversation:
             case c.Notify(question=question, note=note):
                 self._spawn(notices.notify(question, note), question.key)
             case c.Offer(question=question, user=user, words=words, labels=labels):
-                is_bare = self._run is not None and self._run.is_bare and not self.line.waiting
+                running, shown = self.line.running, self._run.shown if self._run is not None else ()
+                is_first = running is not None and begins_thread(running.turn.question)
+                is_bare = is_first and not (shown or self.line.waiting)
                 offering = notices.offer(question, user, words, labels, is_bare=is_bare)
                 self._spawn(offering, question.key)
 

@@ -25,9 +25,14 @@ def message_key(question: Question) -> str:
     return replace(question, attempt=0).key
 
 
+def begins_thread(question: Question) -> bool:
+    """It is the first message of the thread, and is asked for the first time."""
+    return question.ts == question.thread.ts and not question.attempt
+
+
 def may_ask_again(question: Question) -> bool:
     """Whether its asker, who edits its message, may want the new words answered. To what was not addressed to
-    the bot nobody waits for an answer.
+    the bot no answer is expected.
     """
     return question.is_addressed and not (question.merged or question.handle or question.quoted)
 

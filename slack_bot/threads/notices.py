@@ -188,7 +188,7 @@ class Notices:
         is_bare: bool = False,
     ) -> None:
         """Tell `user` alone, with buttons of the turn, and their labels. `is_bare`: the thread has no replies
-        yet. There Slack shows nothing private, so it is told in the channel.
+        yet. There Slack shows nothing private, so it goes into the channel.
         """
         thread = question.thread
         args: Args = {"channel": thread.channel, "user": user, "text": text}

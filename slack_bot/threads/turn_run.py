@@ -257,19 +257,13 @@ class TurnRun:
             await self._parts.journal.keep(self._turn)
 
     @property
-    def is_bare(self) -> bool:
-        """Its question begins the thread, and nothing of the answer is there: the thread has no replies."""
-        question = self._turn.question
-        is_first = question.ts == question.thread.ts and not question.attempt
-        return is_first and not self._writer.answer.state.messages
-
-    def shows_any(self, messages: frozenset[str]) -> bool:
-        """One of these messages is of its answer."""
-        return not messages.isdisjoint(message.ts for message in self._writer.answer.state.messages)
+    def shown(self) -> frozenset[str]:
+        """The messages of its answer, by `ts`."""
+        return frozenset(message.ts for message in self._writer.answer.state.messages if message.ts)
 
     async def is_about_others(self, messages: frozenset[str]) -> bool:
         """Whether these messages are of other turns in its thread."""
-        if self.shows_any(messages):
+        if messages & self.shown:
             return False
         return (await self._parts.journal.store.messages_in(self._turn.question.thread)).issuperset(messages)
 

@@ -330,7 +330,7 @@ async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
     """
     future = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
     try:
-        if future.done():  # at once: on Python 3.14, to wait for it would give nobody a turn
+        if future.done():  # at once: on Python 3.14, to wait for it would not let others run
             await asyncio.sleep(0)
         return await asyncio.shield(future)
     except asyncio.CancelledError:

@@ -118,7 +118,7 @@ class SignInGate(PersonalSignIn):
 
     async def close_message(self, sign_in: PendingSignIn, url: str, *, is_done: bool) -> None:
         """Say in the private message with the button, which Slack changes at `url`, that it was used; if
-        nobody signed in, the message goes: another one says why.
+        the sign-in failed, the message goes: another one says why.
         """
         if url:
             words = SIGN_IN_IS_DONE.format(self.parts.servers[sign_in.key.agent].host)

@@ -102,7 +102,7 @@ async def test_a_person_is_warned_once_before_the_limit() -> None:
         assert told(bot) == []
         root = await ask(bot)
         ((_, words),) = told(bot)
-        assert words.startswith("You have used 90% of today's limit of 100 tokens. It is counted anew from")
+        assert words.startswith("You have used 90% of today's limit of 100 tokens. It starts again from zero")
         assert bot.calls("chat.postEphemeral")[0]["thread_ts"] == root
         await ask(bot)
         assert len(bot.agent.questions) == 3, "below the limit a question is taken, though it may go above"
