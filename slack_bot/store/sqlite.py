@@ -51,10 +51,10 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
         question, thread = turn.question, turn.question.thread
         statement = (
             "INSERT INTO turns (key, team, channel, thread, user, accepted_at, data)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (key) DO UPDATE"
-            " SET (team, channel, thread, user) = (?2, ?3, ?4, ?5),"
-            " accepted_at = ?6, ended_at = NULL, data = ?7"
-            " WHERE turns.accepted_at <= ?8"
+            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE"
+            " SET team = excluded.team, channel = excluded.channel, thread = excluded.thread,"
+            " user = excluded.user, accepted_at = excluded.accepted_at, ended_at = NULL, data = excluded.data"
+            " WHERE turns.accepted_at <= ?"
         )
         oldest = turn.accepted_at - self._ages.dedupe
         place = turn.key, *thread.parts, question.user
@@ -132,7 +132,7 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
 
     async def remove_old(self, now: float) -> None:
         old = (
-            "SELECT key FROM turns WHERE accepted_at <= ?1 AND ended_at <= ?2 ORDER BY accepted_at LIMIT"
+            "SELECT key FROM turns WHERE accepted_at <= ? AND ended_at <= ? ORDER BY accepted_at LIMIT"
             f" {_KEYS_AT_ONCE}"
         )
         limits = now - self._ages.dedupe, now - self._ages.turns
@@ -147,10 +147,10 @@ class SqliteStore(SqliteCollections, SoleProcess, Store):
         await self._remove_old_records(self._ages, now)
 
     async def save_events(self, *events: KeptEvent) -> None:
-        rows = [(each.turn, each.at, each.data) for each in events]
+        rows = [(each.turn, each.at, each.data, each.turn) for each in events]
         statement = (
-            "INSERT INTO events SELECT ?1, ?2, ?3"
-            " WHERE EXISTS (SELECT 1 FROM turns WHERE key = ?1 AND data IS NOT NULL)"
+            "INSERT INTO events SELECT ?, ?, ?"
+            " WHERE EXISTS (SELECT 1 FROM turns WHERE key = ? AND data IS NOT NULL)"
         )
         await self._run(lambda connection: connection.executemany(statement, rows))
 

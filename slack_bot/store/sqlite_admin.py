@@ -25,7 +25,7 @@ from .sqlite_collections import drop, find, put
 from .sqlite_file import MEMORY, VERSION, as_store_errors
 from .stores import Calls, JoinedStore, StoreOptions
 
-_OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
+_OF_PERSON = "user = ? AND team = coalesce(?, team)"
 _RUNNING = "ended_at IS NULL AND data IS NOT NULL"
 
 

@@ -127,6 +127,6 @@ def drop(connection: sqlite3.Connection, collection: Collection[R], key: Key) ->
 
 
 def _drop_old(connection: sqlite3.Connection, name: str, until: float) -> None:
-    old = "collection = ?1 AND key IN (SELECT key FROM records WHERE collection = ?1 AND at <= ?2)"
+    old = "collection = ? AND key IN (SELECT key FROM records WHERE collection = ? AND at <= ?)"
     for table in ("people", "records"):
-        connection.execute(f"DELETE FROM {table} WHERE {old}", (name, until))
+        connection.execute(f"DELETE FROM {table} WHERE {old}", (name, name, until))

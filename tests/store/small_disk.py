@@ -80,8 +80,8 @@ def add_yesterday_keys(file: Path, now: float) -> None:
     """Turns as a busy day leaves them, all of them older than seven days at `now`."""
     old = now - 8 * 24 * 3600
     with closing(sqlite3.connect(file)) as writer, writer:
-        rows = ((f"T1:C1:{old - number:.6f}", old - number) for number in range(YESTERDAY_KEYS))
-        writer.executemany("INSERT INTO turns VALUES (?1, 'T1', 'C1', '1.0', 'U1', ?2, ?2, '')", rows)
+        rows = ((f"T1:C1:{old - number:.6f}", old - number, old - number) for number in range(YESTERDAY_KEYS))
+        writer.executemany("INSERT INTO turns VALUES (?, 'T1', 'C1', '1.0', 'U1', ?, ?, '')", rows)
     writer.close()
 
 
