@@ -57,6 +57,7 @@ from .observe.facts import Observer, ToAll, traceparent_of
 from .observe.health import ENDING, STORE_FAILED, STORE_FAILOVER, Health, HealthCheck
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
+from .settings.agents import in_words_of
 from .settings.channels import ChannelPolicies
 from .settings.config_file import problems_of, read_agents
 from .settings.load import CONFIG, Settings
@@ -552,7 +553,8 @@ async def check_agent(agent: Agent) -> None:
             async with asyncio.timeout(_LOGIN_SECONDS):
                 await agent.try_login()
     except BotError as error:
-        why = error.brief if isinstance(error, AgentError) else error
-        log.warning("the agent is not ready, questions will say so until it is: %s", why)
+        why = str(error.brief if isinstance(error, AgentError) else error)
+        words = in_words_of(agent.name, why)
+        log.warning("the agent is not ready, questions will say so until it is: %s: %s", agent.key, words)
     else:
         log.info("the agent is ready: %s", agent.key)

@@ -235,8 +235,8 @@ class SlackListeners:
         await context.reword(change.thread, event.event, is_gone=text is None)
         if text is not None and change.is_of_bot and await self._is_quote(change, event):
             return None
-        if change.names_others and text is not None:
-            text = await self._text_for_bot(change, as_first_written(event.body, me))
+        if text is not None:
+            text = await self._text_for_bot(change, text, as_first_written(event.body, me))
         is_done = await self._threads.routing.reword(change.key, text)
         is_done = is_done or await self._threads.intake.edit(change.key, change.thread, text)
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
@@ -271,15 +271,17 @@ class SlackListeners:
             await self._threads.channels.requote(turn.question, object_of(event.event.get("message")))
         return True
 
-    async def _text_for_bot(self, change: MessageChanged, now: MessageEvent | None) -> str | None:
-        """What an edited message that mentions others says to the bot; None: nothing."""
+    async def _text_for_bot(self, change: MessageChanged, text: str, now: MessageEvent | None) -> str | None:
+        """What the `text` of an edited message says to the bot, if it mentions others; None: nothing."""
+        if not change.names_others:
+            return self._threads.routing.without_name(text)
         reading = None if now is None else now.reading
         if now is not None and isinstance(reading, ThreadReply | ChannelMessage):
             named = self._judge.mention_of_agent(reading.question, now.event)
             if named is not None:
                 return named[0].text
         is_awaited = await self._threads.registry.is_waiting_for(change.thread, change.user)
-        return change.text if is_awaited else None
+        return text if is_awaited else None
 
     async def _why_not(
         self, inbound: InboundQuestion, asker: Asker, me: BotIdentity, *, is_old: bool

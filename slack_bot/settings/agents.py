@@ -145,6 +145,14 @@ def variable_of(name: str, path: str) -> str:
     return f"{PREFIX}AGENTS__{name}__{path}".upper().replace("-", "_").replace(".", "__")
 
 
+def in_words_of(name: str, sentence: str) -> str:
+    """`sentence`, which names settings of the default agent, with those of the agent `name`."""
+    if name == DEFAULT_AGENT:
+        return sentence
+    named = sentence.replace(f"{PREFIX}AGENT__", variable_of(name, ""))
+    return named.replace("A2A_AGENT_URL", _setting_of(name, "url"))
+
+
 def _setting_of(name: str, path: str) -> str:
     return f"agents.{name}.{path}"
 

@@ -117,6 +117,10 @@ class AgentRouting:
     async def offer(self, question: Question, near: tuple[str, ...]) -> None:
         """Let its asker choose among these agents, once. Raises StoreError."""
 
+    def without_name(self, text: str) -> str:
+        """What an edited message says to its agent, without the name in front."""
+        return text
+
     async def reword(self, key: str, text: str | None) -> bool:
         """The message of a question was edited, or deleted (None). Whether its asker is to choose its agent.
         Raises StoreError.

@@ -50,6 +50,15 @@ async def test_a_file_that_waits_to_be_sent_brings_send_back(page: Page, playgro
     await page.until(f"{_SHOWN} === 'Stop'")
 
 
+async def test_another_person_whose_reply_begins_with_a_mention_can_stop_too(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.busy(page, playground)
+    await scenes.be(page, "Jonas")
+    await page.until("document.querySelector('#say-reply textarea').value.trim().startsWith('@')")
+    await page.until(f"{_SHOWN} === 'Stop'")
+
+
 async def test_a_focus_on_send_moves_to_the_field_when_stop_takes_its_place(
     page: Page, playground: Playground
 ) -> None:

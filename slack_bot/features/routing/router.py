@@ -39,7 +39,7 @@ from ...threads.ports import AgentRouting, CommonParts, ListedAgent, Route
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey, is_direct
 from .choices import AgentChoices
-from .choose import AgentChoice, AgentRules, Obstacle, Reason, choose
+from .choose import AgentChoice, AgentRules, Obstacle, Reason, choose, name_in
 from .directory import AgentDirectory
 from .misspelt import near_name
 
@@ -92,7 +92,7 @@ class Router(AgentRouting):
             choice = choose("", rules)
             if choice.obstacle is None:
                 return Route(question, choice.agent)
-            return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
+            return Route(question, choice.agent, choice.obstacle, _words_of(choice, rules, self._agents))
         if named is None and (words := await self._command(question, rules)) is not None:
             return Route(question, pinned, "it is a word for the bot itself", words)
         choice = choose(question.text, rules)
@@ -101,7 +101,7 @@ class Router(AgentRouting):
         if choice.near:
             return Route(question, choice.agent, choice.why, near=choice.near)
         if choice.obstacle is not None:
-            return Route(question, choice.agent, choice.obstacle, self._words_of(choice, rules))
+            return Route(question, choice.agent, choice.obstacle, _words_of(choice, rules, self._agents))
         if choice.reason is Reason.PERSON:
             await self._store.change(
                 PERSONAL_AGENTS, (thread.team, question.user), _as_it_is, self._clock.wall()
@@ -115,7 +115,7 @@ class Router(AgentRouting):
             return self._agents.words_without(agent)
         rules = await self._rules(question, await self._threads.of(question.thread))
         choice = choose(f"{agent}:", rules)
-        return None if choice.obstacle is None else self._words_of(choice, rules)
+        return None if choice.obstacle is None else _words_of(choice, rules, self._agents)
 
     async def others(self, turn: TurnRecord, user: str) -> dict[str, str]:
         """The other agents that `user` may ask where `turn` was asked, and the names that people read. Raises
@@ -162,6 +162,9 @@ class Router(AgentRouting):
     async def offer(self, question: Question, near: tuple[str, ...]) -> None:
         await self.choices.offer(question, near)
 
+    def without_name(self, text: str) -> str:
+        return name_in(text, self._words)[1]
+
     async def reword(self, key: str, text: str | None) -> bool:
         return await self.choices.reword(key, text)
 
@@ -188,19 +191,6 @@ class Router(AgentRouting):
             else None
         )
 
-    def _words_of(self, choice: AgentChoice, rules: AgentRules) -> str:
-        others = [name for name in rules.here if name in rules.for_asker and name != choice.agent]
-        name, listed = choice.agent, AGENT_OR_AGENT.join(others) or NO_OTHER_AGENT
-        match choice.obstacle:
-            case Obstacle.OTHER_THREAD:
-                return THREAD_HAS_AGENT.format(rules.thread, name)
-            case Obstacle.GONE:
-                return self._agents.words_without(name)
-            case Obstacle.NOT_HERE:
-                return AGENT_NOT_HERE.format(name, listed)
-            case _:
-                return AGENT_NOT_FOR_YOU.format(name, listed)
-
     # -- words for the bot itself
 
     async def _command(self, question: Question, rules: AgentRules) -> str | None:
@@ -223,7 +213,7 @@ class Router(AgentRouting):
             return AGENT_UNKNOWN.format(word, ", ".join(rules.here))
         choice = choose(f"{name}:", rules)
         if choice.obstacle is not None:
-            return self._words_of(choice, rules)
+            return _words_of(choice, rules, self._agents)
         thread = question.thread
         if is_direct(thread.channel) and thread.ts == question.ts:
             await self._choose_direct(question, name)
@@ -273,6 +263,20 @@ class Router(AgentRouting):
 def _direct_question(user: str, team: str) -> Question:
     """In place of one that `user` writes in a direct message."""
     return Question(ThreadKey(team, _DIRECT, ""), "", user, team, "")
+
+
+def _words_of(choice: AgentChoice, rules: AgentRules, agents: Agents) -> str:
+    others = [name for name in rules.here if name in rules.for_asker and name != choice.agent]
+    name, listed = choice.agent, AGENT_OR_AGENT.join(others) or NO_OTHER_AGENT
+    match choice.obstacle:
+        case Obstacle.OTHER_THREAD:
+            return THREAD_HAS_AGENT.format(rules.thread, name)
+        case Obstacle.GONE:
+            return agents.words_without(name)
+        case Obstacle.NOT_HERE:
+            return AGENT_NOT_HERE.format(name, listed)
+        case _:
+            return AGENT_NOT_FOR_YOU.format(name, listed)
 
 
 def _hint(question: Question, choice: AgentChoice, rules: AgentRules, agents: Agents) -> str:

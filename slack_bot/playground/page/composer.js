@@ -110,7 +110,7 @@ export class Composer {
   offer() {
     const hasFiles = this.attached.files.length > 0;
     this.sender.classList.toggle("ready", hasFiles || Boolean(this.draft()));
-    const canStop = this.isBusy && !this.field.value.trim() && !hasFiles;
+    const canStop = this.isBusy && !(this.draft() || hasFiles); // a mention alone is nothing to send
     if (!this.stopper || this.stopper.hidden === !canStop) return;
     const hadFocus = [this.sender, this.stopper].includes(document.activeElement);
     this.sender.hidden = canStop;

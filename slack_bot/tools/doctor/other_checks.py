@@ -34,6 +34,7 @@ from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
 from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning, wrong_in_file
+from ...settings.agents import in_words_of
 from ...settings.config_file import read_agents, read_config
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, StoreSettings
@@ -79,7 +80,12 @@ async def check_agents(settings: Settings, clock: Clock) -> AsyncIterator[Diagno
         return
     for name, entry in table.entries.items():
         async for each in _agent(name, entry, settings.store, clock):
-            yield replace(each, check=f"{each.check} ({name})") if table.are_listed else each
+            yield _of(name, each) if table.are_listed else each
+
+
+def _of(name: str, found: Diagnosis) -> Diagnosis:
+    text, remedy = in_words_of(name, found.text), in_words_of(name, found.remedy)
+    return replace(found, check=f"{found.check} ({name})", text=text, remedy=remedy)
 
 
 async def _agent(
