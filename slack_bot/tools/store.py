@@ -24,7 +24,8 @@ from ..store.contracts import Count, ErasureResult, PersonRecords, StoreAdmin
 from ..store.outbound import OUTBOUND
 from ..store.personal import erase, records_of
 from ..store.stores import open_admin
-from ..testing.tape.tape import Moment, Tape, write_tape
+from ..testing.tape.json_file import Json
+from ..testing.tape.tape import TAKEN_OVER, Moment, Tape, write_tape
 from ..text.redaction import Redactor, StreamRedactor
 from ..turn.feedback import FeedbackRecord
 from ..turn.json_values import read_json
@@ -244,11 +245,13 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
         moments += rows.push(moment, moment.event)
     masked = [replace(each, event=masks.value(each.event)) for each in (*moments, *rows.end())]
     end = Moment(masked[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
-    head = {"question": masks.text(turn.question.text)}
+    head: Json = {"question": masks.text(turn.question.text)}
     if cause := turn.question.cause:
         head[CAUSE] = cause
     if turn.agent_reason:
         head[CHOSEN] = f"{turn.agent}: {turn.agent_reason}"
+    if turn.takeovers:
+        head[TAKEN_OVER] = True
     return Tape(head, (*masked, end))
 
 

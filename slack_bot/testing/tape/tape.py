@@ -28,6 +28,8 @@ _LINES_A_LOOK = 1_000
 Progress: TypeAlias = Callable[[float], None]
 READS = ("dialect", "answer_source")
 """Settings that say how an answer is read; a tape's head may name them."""
+TAKEN_OVER = "taken_over"
+"""In a tape's head: another process went on with the turn; words may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,13 @@ def interrupted_at(capture: Tape | Recording) -> float | None:
         return capture.ended if capture.interrupted else None
     last = capture.moments[-1] if capture.moments else None
     return last.t if last is not None and last.comment == INTERRUPTED else None
+
+
+def gap_in(capture: Tape | Recording) -> str | None:
+    """Why words of the answer may be missing in `capture`, in a sentence; None: no reason is known."""
+    if isinstance(capture, Recording) or not capture.head.get(TAKEN_OVER):
+        return None
+    return "another process went on; words that came in between are not in the tape"
 
 
 def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:

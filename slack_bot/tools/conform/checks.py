@@ -288,7 +288,8 @@ def _burst_share(m: Measures, most: float = 0.5) -> Verdict:
 def _live_share(m: Measures, least: float = 0.8) -> Verdict:
     if m.live_share is None:
         return None, "there is no answer"
-    said = f"{m.live_share:.0%} stood there before the result, not kept back for it"
+    is_near = m.live_share < least and f"{m.live_share:.0%}" == f"{least:.0%}"
+    said = f"{m.live_share:{'.1%' if is_near else '.0%'}} stood there before the result, not kept back for it"
     return m.live_share >= least, said if m.live_share >= least else f"{said}; at least {least:.0%} should"
 
 

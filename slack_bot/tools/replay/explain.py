@@ -12,7 +12,7 @@ from pathlib import Path
 from ...errors import StoreMissing, UnreadableInput
 from ...observe.facts import is_turn_name
 from ...testing.slack.rendering import SeenMessage
-from ...testing.tape.tape import Recording, Tape
+from ...testing.tape.tape import Recording, Tape, gap_in
 from ...text.compare import contains
 from ...text.words import NO_ANSWER
 from ...turn.record import Outcome
@@ -68,14 +68,15 @@ def explain_capture(
     """The explanation of one capture in one scenario. `unread`: what of it was not understood."""
     account = Provenance()
     seen = replayed(capture, scenario, log=account.log)
-    tell_assumed(name, capture, seen.result())
+    tell_assumed(name, capture, seen.result(), tells_gap=False)  # the first line has it
     head = capture.head if isinstance(capture, Tape) else {}
     said = (("Asked by", head.get(CAUSE)), ("Agent", head.get(CHOSEN)))
     lines = [f"{f'{name}:':<9} {value}\n" for name, value in said if isinstance(value, str)]
-    return "".join(lines) + explain(account, seen, unread)
+    return "".join(lines) + explain(account, seen, unread, gap_in(capture))
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
+_NARRATION = "narration"  # so begin the reasons of what is kept out as such
 _EXCERPT = 60  # characters of a part that are quoted
 _MARGIN = " " * 14
 _OWN_MARKUP = "markup that the bot closed and opened again, because a message ends here, or made harmless"
@@ -97,9 +98,14 @@ class ExplainedPart:
     causes: tuple[Cause, ...]
 
 
-def explain(account: Provenance, seen: Observation, unread: Sequence[UnreadEvent] = ()) -> str:
-    """Three lines that say it all, then each question, a section a message, and the rest of what happened."""
-    sections = [list(_summary(account, seen, unread))]
+def explain(
+    account: Provenance, seen: Observation, unread: Sequence[UnreadEvent] = (), gap: str | None = None
+) -> str:
+    """Three lines that say it all, then each question, a section a message, and the rest of what happened.
+
+    `gap`: why words of the answer may be missing in what was played.
+    """
+    sections = [list(_summary(account, seen, unread, gap))]
     places = [each.place for each in seen.questions[1:]]
     messages = list(_messages(account, seen.thread, places))
     ends = [*places, len(messages)]
@@ -125,21 +131,31 @@ def explain(account: Provenance, seen: Observation, unread: Sequence[UnreadEvent
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
-def _summary(account: Provenance, seen: Observation, unread: Sequence[UnreadEvent]) -> Iterator[str]:
+def _summary(
+    account: Provenance, seen: Observation, unread: Sequence[UnreadEvent], gap: str | None
+) -> Iterator[str]:
     """Whether the answer is whole, from when on it could be read, and what was left out."""
     as_far = ", as far as it was understood" if unread else ""
-    yield f"Whole:    {_whole(account)}{as_far}"
+    yield f"Whole:    {_whole(account, gap)}{as_far}"
     yield f"Live:     {_live(account, seen)}"
     unshown = list(_left_out(account))
     left_out = [
         *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
-        *([f"{sum(each.chars for each in unshown):,} characters that are not the answer"] if unshown else []),
+        *([f"{_not_answer(unshown)}"] if unshown else []),
         *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
         *(f"{_counted(chars, 'character')} {_HIDDEN}" for chars in map(_hidden, account.turns) if chars),
     ]
     yield f"Left out: {'; '.join(left_out) or 'nothing'}"
     if taken_back := max(map(_taken_back, account.turns), default=0):
         yield f"Taken back: {taken_back:,} characters were shown and did not stay"
+
+
+def _not_answer(unshown: Sequence[ExplainedNews]) -> str:
+    """How much was said that is not the answer, and how much of that was narration."""
+    chars = sum(each.chars for each in unshown)
+    narrated = sum(each.chars for each in unshown if each.cause.reason.startswith(_NARRATION))
+    what = "" if not narrated else " (narration)" if narrated == chars else f" ({narrated:,} of narration)"
+    return f"{chars:,} characters that are not the answer{what}"
 
 
 def _hidden(turn: TurnProvenance) -> int:
@@ -162,7 +178,16 @@ def _taken_back(turn: TurnProvenance) -> int:
     return most_taken_back(islice(shrunk, _MOST_LOOKS), looks[-1] if looks else "")
 
 
-def _whole(account: Provenance) -> str:
+def _whole(account: Provenance, gap: str | None) -> str:
+    said = _whole_as_played(account)
+    if gap is None:
+        return said
+    if account.turns[-1].turn.ended is not None and said.startswith("yes, "):
+        said = f"not known: the tape alone gives {said.removeprefix('yes, ')}"
+    return f"{said}; {gap}"
+
+
+def _whole_as_played(account: Provenance) -> str:
     turn = account.turns[-1].turn
     if (ended := turn.ended) is None:
         return "no, the bot did not take the question"
@@ -171,8 +196,8 @@ def _whole(account: Provenance) -> str:
         return f"yes, {len(account.text):,} characters ({end})"
     if ended.is_whole is False:
         return f"no ({end})"
-    if ended.outcome != Outcome.NO_TEXT and (shown := len(account.text.strip())):
-        return f"the answer was not finished; {shown:,} characters stand ({end})"
+    if ended.outcome != Outcome.NO_TEXT and account.text.strip():
+        return f"the answer was not finished; {len(account.text):,} characters stand ({end})"
     return f"there was no answer to be had ({end})"
 
 

@@ -26,7 +26,16 @@ from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_de
 from ...testing.overrides import with_overrides
 from ...testing.slack.workspace import Change, PersonFile, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
-from ...testing.tape.tape import MappedLines, Recording, Tape, Turns, assumption, interrupted_at, turns_of
+from ...testing.tape.tape import (
+    MappedLines,
+    Recording,
+    Tape,
+    Turns,
+    assumption,
+    gap_in,
+    interrupted_at,
+    turns_of,
+)
 from ...turn.record import ThreadKey
 from ..files import open_capture, read_text
 from ..not_understood import exit_status, tell_unread, unread_events
@@ -133,10 +142,10 @@ class WatchedLog(TurnLog):
             self.line.show(f"{seconds:7.1f} s  {chars:,} characters can be read  ...{last}")
 
 
-def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
-    """Write to stderr what the result assumes beyond the capture."""
-    if (assumed := assumption(capture, result["outcome"])) is not None:
-        sys.stderr.write(f"note: {name}: {assumed}\n")
+def tell_assumed(name: str, capture: Tape | Recording, result: Json, *, tells_gap: bool = True) -> None:
+    """Write to stderr what the result assumes beyond the capture, and what is missing in that."""
+    said = [assumption(capture, result["outcome"]), gap_in(capture) if tells_gap else None]
+    sys.stderr.writelines(f"note: {name}: {each}\n" for each in said if each is not None)
 
 
 def replayed(

@@ -202,6 +202,8 @@ def test_most_stands_there_before_the_result_and_nothing_stands_still() -> None:
     assert verdict("live_share", MEASURES).ok
     assert verdict("live_share", replace(MEASURES, live_share=0.2)).ok is False
     assert verdict("live_share", replace(MEASURES, live_share=None)).ok is None
+    near = verdict("live_share", replace(MEASURES, live_share=0.798)).detail
+    assert near.startswith("79.8% stood there ") and near.endswith("; at least 80% should")
     assert verdict("no_long_gap", MEASURES).ok
     assert verdict("no_long_gap", resulted(longest_gap=9.0)).ok is False
     assert verdict("no_long_gap", resulted(longest_gap=None)).ok is None

@@ -373,3 +373,11 @@ def test_words_of_a_failure_that_readers_do_not_get_are_left_out(
     )
     told = explain_capture(Tape({}, moments), Scenario(settings={"agent.error_text": error_text}))
     assert f"Left out: {left_out}\n" in told
+
+
+def test_a_tape_of_a_turn_that_was_taken_over_never_says_that_the_answer_is_whole() -> None:
+    tape = answer(TEXT, seconds=6.0)
+    told = explain_capture(Tape({**tape.head, "taken_over": True}, tape.moments), Scenario())
+    whole = f"Whole:    not known: the tape alone gives {len(TEXT)} characters (answered); "
+    gap = "another process went on; words that came in between are not in the tape"
+    assert told.startswith(f"{whole}{gap}\n")
