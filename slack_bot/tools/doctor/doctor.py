@@ -106,14 +106,14 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
     policies, of_channels = _channels(settings)
     for each in [*of_channels, *check_rules(settings)]:
         yield each
-    app = SlackApp()
+    app, slack = SlackApp(), _without_told(settings.slack, problems)
     async with aiohttp.ClientSession() as session:
         app.has_agents, knows_people = _about_agents(settings)
         wants = Wants.by(policies.values, knows_people=knows_people, has_agents=app.has_agents)
         permissions = wanted(wants)
         skipped = set[str]()
         for section, checks in (
-            ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
+            ("slack", _slack(slack, permissions, session, clock, app, http=http, person=person)),
             ("agent", check_agents(settings, clock)),
             ("store", check_store(settings, clock)),
             ("store", workspace_findings(app, settings, clock)),
@@ -134,6 +134,13 @@ def _is_unread(section: str, unread: set[SettingPath]) -> bool:
     return any((section, leaf) in unread for leaf in _NEEDED[section]) or any(
         path[0].startswith(inner) for path in unread
     )
+
+
+def _without_told(slack: SlackSettings, problems: list[str]) -> SlackSettings:
+    """The settings without the tokens of which it is said already that they are of another kind."""
+    tokens = {"bot_token": "SLACK_BOT_TOKEN is not a", "app_token": "SLACK_APP_TOKEN is not a"}
+    told = {leaf: None for leaf, words in tokens.items() if any(each.startswith(words) for each in problems)}
+    return slack.model_copy(update=told)
 
 
 async def _slack(

@@ -50,6 +50,15 @@ async def test_2_a_token_that_is_missing(environment: dict[str, str]) -> None:
         assert events.state is UNKNOWN, "without it the app's id is not known"
 
 
+async def test_tokens_that_are_swapped_are_told_once(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        bot, app = environment["SLACK_BOT_TOKEN"], environment["SLACK_APP_TOKEN"]
+        environment["SLACK_BOT_TOKEN"], environment["SLACK_APP_TOKEN"] = app, bot
+        found = [each for each in await setup.look() if each.state is FAILED]
+        assert [each.check for each in found] == ["settings", "settings"]
+        assert all("swap the two" in each.remedy for each in found)
+
+
 async def test_a_value_that_cannot_be_used_hides_no_other_mistake(environment: dict[str, str]) -> None:
     async with well(environment) as setup:
         environment["SLACK_BOT_SLACK__HTTP_PORT"] = "many"
