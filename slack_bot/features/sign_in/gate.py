@@ -109,10 +109,18 @@ class SignInGate(PersonalSignIn):
         return SIGN_IN_NOT_POSSIBLE.format(self.parts.shown(agent_name))
 
     async def _closed(self, sign_in: PendingSignIn, *, is_done: bool) -> PendingSignIn:
-        """The sign-in as it ended, after its message says so: its button is of no use any more."""
-        if self.parts.clock.wall() < sign_in.ends_at:
-            await self.desk.withdraw(sign_in)
-        ended = await self.desk.now(sign_in)
+        """The sign-in as it ended, after its message says so: its button is of no use any more. Raises
+        StoreError, but not of one that is done: its question goes on.
+        """
+        try:
+            if self.parts.clock.wall() < sign_in.ends_at:
+                await self.desk.withdraw(sign_in)
+            ended = await self.desk.now(sign_in)
+        except StoreError as error:
+            if not is_done:
+                raise
+            _log.log(error.log_level, "the message of a sign-in stays as it is: %s", error)
+            return sign_in
         await self.close_message(ended, self.desk.message_url(ended), is_done=is_done)
         return ended
 
@@ -120,8 +128,9 @@ class SignInGate(PersonalSignIn):
         """Say in the private message with the button, which Slack changes at `url`, that it was used; if
         the sign-in failed, the message goes: another one says why.
         """
-        if url:
-            words = SIGN_IN_IS_DONE.format(self.parts.servers[sign_in.key.agent].host)
+        server = self.parts.servers.get(sign_in.key.agent)
+        if url and server is not None:
+            words = SIGN_IN_IS_DONE.format(server.host)
             body: Args = {"replace_original": True, "text": words} if is_done else {"delete_original": True}
             await (
                 self._workspaces.of(sign_in.key.team).api.for_turn(sign_in.turn).transport.respond(url, body)

@@ -141,7 +141,7 @@ def _summary(
     unshown = list(_left_out(account))
     left_out = [
         *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
-        *([f"{_not_answer(unshown)}"] if unshown else []),
+        *([_not_answer(unshown)] if unshown else []),
         *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
         *(f"{_counted(chars, 'character')} {_HIDDEN}" for chars in map(_hidden, account.turns) if chars),
     ]
