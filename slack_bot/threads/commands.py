@@ -328,6 +328,14 @@ class BreakOff:
 
 
 @dataclass(frozen=True, slots=True)
+class StopAnothers:
+    """`word` is "stop", and only other people's questions are under way: end the forms that wait for its
+    author, or if no form does, say who can stop them. Comes back as `EndStored`."""
+
+    word: TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
 class StopFollowing:
     """Only a mention is a question in the thread from now on. Comes back as `EndStored`."""
 
@@ -406,7 +414,7 @@ class Respond:
 
 SharingOrder: TypeAlias = Claim | LetGo | PassOn | EditElsewhere
 RunningOrder: TypeAlias = StopRunning | StepAside | AbandonRunning | Interrupt | Reword | CheckMessages
-StoringOrder: TypeAlias = Save | End | BreakOff | StopFollowing
+StoringOrder: TypeAlias = Save | End | BreakOff | StopAnothers | StopFollowing
 ShowingOrder: TypeAlias = Mark | Unmark | Say | Notify | Offer
 WatchingOrder: TypeAlias = Watch | Unwatch | ReadTask
 Order: TypeAlias = (

@@ -16,7 +16,7 @@ from ..errors import BotError
 from ..observe.facts import TurnTakenOver
 from ..observe.logs import log_if_broken
 from ..slack.status import QueuedReaction
-from ..text.words import QUESTION_REWORDED_LATE
+from ..text.words import NOT_YOURS_TO_STOP, QUESTION_REWORDED_LATE
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
@@ -136,7 +136,7 @@ class Conversation:
         match order:
             case c.Claim() | c.LetGo() | c.PassOn() | c.EditElsewhere():
                 return self._share(order)
-            case c.Save() | c.End() | c.BreakOff() | c.StopFollowing():
+            case c.Save() | c.End() | c.BreakOff() | c.StopAnothers() | c.StopFollowing():
                 return self._store(order)
             case c.Mark() | c.Unmark() | c.Say() | c.Notify() | c.Offer():
                 self._show(order)
@@ -197,6 +197,8 @@ class Conversation:
                 return self._write(turn, partial(self._parts.journal.keep, turn))
             case c.End(turn=turn):
                 return self._write(turn, partial(self._end, write), is_end=True)
+            case c.StopAnothers(word=turn):
+                return self._write(turn, partial(self._stop_anothers, turn), is_end=True)
             case c.StopFollowing(turn=turn):
                 return self._write(turn, partial(self._stop_following, turn), is_end=True)
             case c.BreakOff(turn=turn, reason=reason, note=note):
@@ -375,6 +377,11 @@ class Conversation:
         elif ending.words:
             await self._say(ending.turn.question, ending.words)
         await self._parts.journal.end(ending.turn, ending.outcome)
+
+    async def _stop_anothers(self, word: TurnRecord) -> None:
+        if not await self._parts.forms.stop(self.thread, word.question.user):
+            await self._say(word.question, NOT_YOURS_TO_STOP)
+        await self._parts.journal.end(word, Outcome.STOPPED)
 
     async def _stop_following(self, turn: TurnRecord) -> None:
         await self._parts.follow.stop(turn.question, float(turn.question.ts))

@@ -37,6 +37,15 @@ def may_ask_again(question: Question) -> bool:
     return question.is_addressed and not (question.merged or question.handle or question.quoted)
 
 
+def is_reworded(question: Question, reworded: str, edit: Edit) -> bool:
+    """It is the edit of the message of `question`, which may be asked again, with other words than before.
+
+    `reworded`: what an earlier edit made of them.
+    """
+    is_other = edit.text != (reworded or question.text)
+    return may_ask_again(question) and message_key(question) == edit.key and is_other
+
+
 def offer_to_ask_again(question: Question, why: str) -> Offer:
     """To its asker alone."""
     return Offer(question, question.user, why, {TurnButton.RETRY: ASK_AGAIN})

@@ -39,10 +39,11 @@ on to the process that has the thread; if no process has it, it ends the forms t
 ends no question that waits.
 
 By the word "stop" people end what is theirs: what runs; else what is watched; else all of theirs that waits.
-If nothing of theirs is here, and no answer to them has just ended, the word is a question like any other. By
-our buttons people end or drop only their own. What runs is stopped in the store too, so that a takeover ends
-it. Questions of the person who stopped it go on waiting; a button that drops them is offered, once for the
-same last question, because people press twice.
+If nothing of theirs is here, and no answer to them has just ended, it ends the forms that wait for them, or
+if no form does, a notice says that only the asker can stop this. Where nothing runs, waits or is watched,
+the word is a question like any other. By our buttons people end or drop only their own. What runs is stopped
+in the store too, so that a takeover ends it. Questions of the person who stopped it go on waiting; a button
+that drops them is offered, once for the same last question, because people press twice.
 
 What an edit of a message does. A question that is being claimed, or waits, is asked as its message reads now;
 if nothing is left of the message, it is not asked. What runs goes on as it was asked: its asker is offered
@@ -69,7 +70,7 @@ from ..turn.buttons import TurnButton
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, Question
 from . import commands as c
-from .edits import edited, may_ask_again, message_key, offer_to_ask_again
+from .edits import edited, is_reworded, message_key, offer_to_ask_again
 from .waiting import WaitingQuestion, WaitingQuestions, merged, said_of_drop
 
 _GOES_ON = (None, Outcome.ASKED, Outcome.WATCHED)
@@ -329,7 +330,8 @@ class ThreadLine:
                 self._interrupt_for(question)
 
     def _is_about_something(self, word: Question) -> bool:
-        return self.is_under_way_for(word.user) or self.ended_at_for(word) is not None
+        is_theirs = self.is_under_way_for(word.user) or self.ended_at_for(word) is not None
+        return is_theirs or (bool(self._live or self.watched or self.waiting) and not word.handle)
 
     def _line_up(self, turn: TurnRecord, *, is_left: bool = False) -> None:
         """Begin `turn`, or let it wait. `is_left`: another process may have marked it."""
@@ -483,7 +485,6 @@ class ThreadLine:
         self._line_up(turn)
 
     def _stop_by_word(self, word: TurnRecord) -> None:
-        """`word` is not asked: it is about what runs, or is watched, else about what waits."""
         user, said = word.question.user, ""
         running = self._live
         if running is not None and running.is_of(user):
@@ -491,10 +492,14 @@ class ThreadLine:
         elif watched := self._watched_of(user):
             for turn in watched:
                 self._stop_watched(turn, user)
+        elif mine := self.waiting.of(user):
+            said = said_of_drop(self._drop_all(mine, user))
+        elif self.ended_at_for(word.question) is not None:
+            said = words.STOP_TOO_LATE
         else:
-            dropped = self._drop_all(self.waiting.of(user), user)
-            is_late = not dropped and self.ended_at_for(word.question) is not None
-            said = words.STOP_TOO_LATE if is_late else said_of_drop(dropped)
+            self._ending.add(word.key)
+            self._order(c.StopAnothers(word))
+            return
         self._end(word, Outcome.STOPPED, said)
 
     def _stop_turn(self, stop: c.StopTurn) -> None:
@@ -631,15 +636,12 @@ class ThreadLine:
     def _offer_to_ask_again(self, edit: c.Edit) -> None:
         """If it is the message of the question that runs, its asker may want the new words answered."""
         running = self._live
-        if running is None or not edit.text or not may_ask_again(running.turn.question):
-            return
-        question = running.turn.question
-        if message_key(question) != edit.key or edit.text == (running.reworded or question.text):
+        if running is None or not edit.text or not is_reworded(running.turn.question, running.reworded, edit):
             return
         was_offered, running.reworded = bool(running.reworded), edit.text
         self._order(c.Reword(edit.text))
         if not was_offered:  # else that offer asks this too
-            self._order(offer_to_ask_again(question, words.QUESTION_REWORDED))
+            self._order(offer_to_ask_again(running.turn.question, words.QUESTION_REWORDED))
 
     # -- the process
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.tape.builders import answer, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -85,12 +85,16 @@ async def test_in_a_direct_message_the_word_ends_what_was_asked_there_last(hourl
 
 
 @on_virtual_time
-async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
-    async with run_bot(answer("One.", seconds=20), answer("Two.")) as bot:
+async def test_another_who_writes_stop_is_told_at_once_that_only_the_asker_can() -> None:
+    async with run_bot(answer("One.", seconds=20)) as bot:
         root = await bot.ask("hi")
         await bot.ask("stop", user="U2", thread_ts=root)
+        await wait_until(lambda: told(bot, root, "U2"), bot.workspace)
+        assert told(bot, root, "U2") == ["Only the person who asked can stop this."]
+        assert bot.outcomes == []
         await bot.idle()
-        assert bot.outcomes == ["answered", "answered"]
+        assert bot.outcomes == ["answered"]
+        assert [text for text, *_ in asked(bot)] == ["hi"]
 
 
 # -- a stop, and what waits

@@ -44,6 +44,7 @@ from slack_bot.threads.commands import (
     Save,
     StepAside,
     Stop,
+    StopAnothers,
     StopFollowing,
     StopForms,
     StopRunning,
@@ -163,7 +164,7 @@ class ThreadWorld:
                 self.marks.remove(key)
             case Save(turn=turn):
                 self.turns[turn.key] = turn
-            case End(turn=turn) | BreakOff(turn=turn) | StopFollowing(turn=turn):
+            case End(turn=turn) | BreakOff(turn=turn) | StopAnothers(word=turn) | StopFollowing(turn=turn):
                 assert self.where[turn.key] == (LEFT_OVER if self.is_closing else HERE)
                 assert not self.running or turn.key not in {each.key for each in self.running.asked}
                 self.where[turn.key] = ENDING

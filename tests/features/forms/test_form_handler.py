@@ -92,6 +92,20 @@ async def test_stop_ends_a_form_that_wants_a_secret() -> None:
         assert "Stopped." in bot.thread(root)[1].read
 
 
+@on_virtual_time
+async def test_stop_ends_the_form_of_its_author_while_another_s_answer_runs() -> None:
+    async with run_bot(approval(), answer("Hello.", seconds=20, ids="2")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("and me?", user="U2", thread_ts=root)
+        await bot.ask("stop", thread_ts=root)
+        await bot.idle()
+        assert "Stopped." in bot.thread(root)[1].read
+        assert "Only the person who asked can stop this." not in told(bot, root, "U1")
+        assert bot.outcomes == ["asked", "answered"]
+        assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
+
+
 # -- approvals
 
 
