@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from .redis_server import free_port
+from slack_bot.testing.harness import free_port
 
 
 class RedisProxy:

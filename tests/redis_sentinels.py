@@ -8,7 +8,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from .redis_server import RedisServer, free_port, running_redis
+from slack_bot.testing.harness import free_port
+
+from .redis_server import RedisServer, running_redis
 
 NAME = "mymaster"
 _PATIENCE = 60.0  # seconds

@@ -6,10 +6,8 @@ Where none is installed, it is the Valkey of the test lock: a fork that serves a
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -21,6 +19,8 @@ import pytest
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from slack_bot.testing.harness import free_port
 
 
 def find_server_of_wheel() -> str | None:
@@ -129,16 +129,6 @@ class RedisServer:
             yield
         finally:
             os.kill(self._pid, signal.SIGCONT)
-
-
-def free_port() -> int:
-    """Below those that the system gives to connections: nobody takes it while Redis is away, and a connection
-    to it cannot become one to itself."""
-    while True:
-        port = random.randrange(10_000, 30_000)
-        with socket.socket() as found, suppress(OSError):
-            found.bind(("127.0.0.1", port))
-            return port
 
 
 @contextmanager

@@ -1,12 +1,16 @@
 """The whole bot against an emulated workspace: only what is behind its two HTTP borders is replaced."""
 
 import asyncio
+import fcntl
+import functools
 import itertools
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import Any, cast
 
 from slack_bolt.request.async_request import AsyncBoltRequest
@@ -45,7 +49,7 @@ from .tape.tape import Tape
 
 AGENT_URL = "http://agent.invalid/"
 CHANNEL = "C1"
-_PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
+_FIRST_PORT, _PORTS_OF_PROCESS, _BLOCKS = 10_000, 50, 200  # below those that the system gives to connections
 
 
 # -- settings
@@ -316,12 +320,27 @@ async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
 
 
 def free_port() -> int:
-    """A free port below those that the system gives out."""
+    """A free port of this machine that no other process gets from here while this one lives."""
     while True:
-        port = next(_PORTS)
+        port = next(_ports())
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+@functools.cache
+def _ports() -> Iterator[int]:
+    """Those of this process, again and again. Their block is locked until it ends."""
+    folder = Path(tempfile.gettempdir(), f"slack-bot-ports-{os.getuid()}")
+    folder.mkdir(exist_ok=True)
+    for block in range(_BLOCKS):
+        lock = os.open(folder / str(block), os.O_CREAT | os.O_RDWR)
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            first = _FIRST_PORT + block * _PORTS_OF_PROCESS
+            return itertools.cycle(range(first, first + _PORTS_OF_PROCESS))
+        os.close(lock)
+    raise OSError(f"{_BLOCKS} processes have ports from here: end some of them")
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 60.0) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -20,6 +23,7 @@ from slack_bot.testing.harness import (
     build_in_memory,
     connected,
     emulated,
+    free_port,
     keep_delivering,
     run_bot,
     set_context,
@@ -151,3 +155,25 @@ async def test_a_bot_that_cannot_connect_says_why() -> None:
             with pytest.raises(SlackError, match="SLACK_APP_TOKEN"):
                 async with connected(app):
                     raise AssertionError("it is not connected")
+
+
+def test_processes_that_run_at_once_choose_other_ports() -> None:
+    """Else one takes the port that another chose, and has not begun to use."""
+    own = "from slack_bot.testing.harness import free_port"
+    code = f"{own}; print(free_port(), free_port(), flush=True); input()"
+    chosen = [free_port()]
+    with ExitStack() as stack:
+        others = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            for _ in range(3)
+        ]
+        for each in others:
+            assert each.stdout is not None
+            chosen += [int(port) for port in each.stdout.readline().split()]
+        for each in others:
+            each.communicate("\n")
+    assert len(set(chosen)) == len(chosen) == 7
