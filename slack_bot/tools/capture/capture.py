@@ -163,6 +163,7 @@ class _CaptureSession:
     context: str | None = None
     task: str | None = None
     state: TaskState = TaskState.UNKNOWN
+    is_reply: bool = False  # a message, without a task, is an answer and its end
 
     async def ask_all(self) -> bool:
         """True: the last stream was dropped on purpose, and its task was not followed."""
@@ -180,6 +181,7 @@ class _CaptureSession:
     async def _ask(self, text: str) -> bool:
         """True: the stream was dropped on purpose."""
         task_id, self.state = (self.task if self.state.is_asking else None), TaskState.UNKNOWN
+        self.task, self.is_reply = task_id, False
         message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self.request.cut_after)
         asking = self.agent.ask(MessageRequest(text, message_id, self.context, task_id))
         streams = (await self.agent.ensure_card()).streaming  # else the first event may be the whole answer
@@ -200,6 +202,8 @@ class _CaptureSession:
             if not self._is_done:
                 self.progress.say("the stream is dropped, as --cut-after says", self.tap.now())
                 return True
+        if not self._is_done and not self.is_reply:
+            self.progress.say(_no_end(self.state, is_known=self.task is not None))
         return False
 
     @property
@@ -234,10 +238,21 @@ class _CaptureSession:
     def _learn(self, frame: Frame) -> None:
         if isinstance(frame, Snapshot | StatusUpdate):
             self.state = frame.state
+        self.is_reply = self.is_reply or isinstance(frame, MessageReply)
         if not isinstance(frame, Unknown):
             source = frame.message if isinstance(frame, MessageReply) else frame
             self.context = source.context_id or self.context
             self.task = source.task_id or self.task
+
+
+def _no_end(state: TaskState, *, is_known: bool) -> str:
+    """What is said of an answer that stopped without an end. `is_known`: its task can be asked for."""
+    last = "no state came at all" if state is TaskState.UNKNOWN else f"its last state was {state}"
+    then = "asks for the task until it ends" if is_known else "has no task to ask for"
+    return (
+        f"note: the answer stopped without an end: {last}, and the agent must close with one that ends the"
+        f" task, such as completed. The bot {then}; docs/agents.md, *What goes wrong*, has what people see"
+    )
 
 
 def _head(request: CaptureRequest, settings: Settings, clock: Clock) -> Json:

@@ -11,8 +11,8 @@ import asyncio
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -44,6 +44,9 @@ from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as
 
 _OUR_AGENT = "Playground agent"
 _LIMIT = 300.0  # seconds
+_TICK = 0.25  # seconds
+WaitListener: TypeAlias = Callable[[float], None]
+"""Is told how many seconds a case has been running."""
 EXIT_INTERRUPTED = 130
 """Exit status after Ctrl-C, as a shell shows it."""
 _LONG_WAIT = 3.0  # seconds; who reads nothing until then thinks that nothing happens
@@ -171,12 +174,13 @@ class MemoryTarget:
     name: str
     build: Callable[[float | None], Any]
     masks: Redactor = field(default_factory=Redactor)
+    limit: float | None = None  # an answer ends, or the virtual time does
 
     def refusal(self, case: Case) -> str | None:
         return None
 
-    def ask(self, case: Case) -> Measures:
-        """Ask what `case` asks, and measure. Raises BotError where that cannot be done."""
+    def ask(self, case: Case, on_wait: WaitListener) -> Measures:
+        """Ask what `case` asks, and measure. Nobody waits. Raises BotError where that cannot be done."""
         return virtual_clock.run(self._ask(case))
 
     async def _ask(self, case: Case) -> Measures:
@@ -217,13 +221,37 @@ class LiveTarget:
             return "it asks for something that only the playground's agent understands"
         return None
 
-    def ask(self, case: Case) -> Measures:
+    def ask(self, case: Case, on_wait: WaitListener) -> Measures:
         """Ask in real time, and measure. Raises BotError where that cannot be done."""
+        return asyncio.run(self._ask(case, on_wait))
+
+    async def _ask(self, case: Case, on_wait: WaitListener) -> Measures:
         overrides, log = case.around.settings, _RedactedLog(self.masks)
         settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
         asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
-        seen = asyncio.run(observe(case.around, settings, system_clock(), log=log, asking=asking))
+        async with ticking(on_wait):
+            seen = await observe(case.around, settings, system_clock(), log=log, asking=asking)
         return measure(seen, self.masks)
+
+
+@asynccontextmanager
+async def ticking(on_wait: WaitListener) -> AsyncIterator[None]:
+    """Inside, `on_wait` is told now and then how many seconds have passed."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(_TICK)
+            on_wait(loop.time() - began)
+
+    task = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 Target: TypeAlias = MemoryTarget | LiveTarget
@@ -269,14 +297,14 @@ def run_suite(
     """
     skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
     cases = [case for case in suite.cases if case.name not in skipped]
-    progress.begin(len(cases) * repeat)
+    progress.begin(len(cases) * repeat, target.limit)
     results = list[CaseResult]()
     try:
         for case in cases:
             runs = []
             for _ in range(repeat):
                 progress.on_run(case)
-                runs.append(run_case(case, target, tapes))
+                runs.append(run_case(case, target, tapes, progress.on_wait))
             results.append(CaseResult(case, tuple(runs)))
             progress.on_result(results[-1])
     except KeyboardInterrupt:
@@ -294,11 +322,13 @@ def run_suite(
     )
 
 
-def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) -> CaseRun:
+def run_case(
+    case: Case, target: Target, tapes: Mapping[str, Tape | Recording], on_wait: WaitListener
+) -> CaseRun:
     """One run of `case`: of its tape where it has one, else of `target`'s answer."""
     try:
         if case.tape is None:
-            measures = target.ask(case)
+            measures = target.ask(case, on_wait)
         else:
             measures = measure(replayed(tapes[case.tape], case.around, log=TurnLog(keeps_events=True)))
     except BotError as error:

@@ -33,6 +33,7 @@ _METRICS = {
 }
 _FLAGS = ("streaming_final_answer", "stream_opened", "plan_steps", "already_streamed")
 _STYLES = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold red"}
+_LINE_EVERY = 10.0  # seconds
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -40,16 +41,22 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class SuiteProgress:
-    """Writes to `out`: a bar on a terminal, a line a case elsewhere. `verbose`: every check too."""
+    """Writes to `out`: a bar on a terminal, a line a case elsewhere. `verbose`: every check too.
 
-    def __init__(self, out: TextIO, *, verbose: bool = False) -> None:
+    `line_every`: seconds between the lines about a long wait, where there is no terminal.
+    """
+
+    def __init__(self, out: TextIO, *, verbose: bool = False, line_every: float = _LINE_EVERY) -> None:
         self._verbose = verbose
+        self._line_every = line_every
         self._console = Console(file=out)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
         is_hidden = not self._console.is_terminal
         self._bar = Progress(*columns, console=self._console, transient=True, disable=is_hidden)
         self._task = self._bar.add_task("", total=0)
         self._runs = self._total = 0
+        self._said, self._limit = "", ""
+        self._line_at = 0.0
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -62,13 +69,27 @@ class SuiteProgress:
     def position(self) -> str:
         return f"it was at {self._runs} of {self._total}"
 
-    def begin(self, runs: int) -> None:
+    def begin(self, runs: int, limit: float | None = None) -> None:
+        """`limit`: seconds after which an answer without an end is judged as it stands."""
         self._total = runs
+        if limit is not None:
+            self._limit = f", at most {limit:g} s (--limit)"
 
     def on_run(self, case: Case) -> None:
-        said = f"{case.name}: {' '.join(case.query.split())}"
-        self._bar.update(self._task, total=self._total, completed=self._runs, description=said)
+        self._said = f"{case.name}: {' '.join(case.query.split())}"
+        self._bar.update(self._task, total=self._total, completed=self._runs, description=self._said)
         self._runs += 1
+        self._line_at = self._line_every
+
+    def on_wait(self, seconds: float) -> None:
+        """The case has been running for `seconds`: a terminal shows them all, a file a line now and then."""
+        waited = f"{seconds:.0f} s{self._limit}"
+        self._bar.update(self._task, description=f"{waited}; {self._said}")
+        if not self._console.is_terminal and seconds >= self._line_at:
+            self._line_at += self._line_every
+            name = self._said.partition(":")[0]
+            line = f"[{self._runs}/{self._total}] {name}: waiting for the end of the answer for {waited}"
+            self._console.out(line, highlight=False)
 
     def on_result(self, result: CaseResult) -> None:
         if self._console.is_terminal and not self._verbose:

@@ -210,6 +210,32 @@ async def test_a_cut_stream_leaves_a_tape_that_ends_so(tmp_path: Path) -> None:
     assert "and then: agent.example broke the connection" in said
 
 
+REPLY = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "Yes."}]}
+
+
+@pytest.mark.parametrize(
+    ("event", "note"),
+    [
+        (TASK, "its last state was working"),
+        ({"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "artifact": artifact("Yes.")},
+         "no state came at all"),
+        (DONE, None),
+        ({**TASK, "status": {"state": "input-required"}}, None),
+        (REPLY, None),
+    ],
+)  # fmt: skip
+async def test_an_answer_without_an_end_is_named(
+    event: dict[str, Any], note: str | None, tmp_path: Path
+) -> None:
+    stream = reply(b"data: " + json.dumps({"result": event}).encode() + b"\n\n")
+    status, _, said = await captured(
+        tmp_path / "tape", "http://agent.example/", CaptureRequest(("q",)), answering(stream)
+    )
+    assert status == 0
+    assert said.count("stopped without an end") == (note is not None)
+    assert note is None or f"stopped without an end: {note}, and the agent must close" in said
+
+
 async def test_the_other_wire_is_tried_and_only_its_answer_counts(tmp_path: Path) -> None:
     refused = json_reply(
         {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}

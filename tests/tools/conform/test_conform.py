@@ -74,6 +74,10 @@ def of_mode(mode: str, *names: str) -> SuiteResult:
     )
 
 
+def nobody_looks(seconds: float) -> None:
+    """No progress is shown."""
+
+
 def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conform", "--report", "out.md", "--junit", "out.xml", "--mode", "marker"]) == 0
     said = capsys.readouterr()
@@ -296,10 +300,29 @@ def test_an_agent_that_never_ends_is_judged_as_it_stands(
     assert "1 of 3 checks passed" in said
 
 
+def test_a_long_wait_says_which_case_how_long_and_for_how_long_at_most(foreign: str) -> None:
+    case = {"name": "held", "query": "held", "checks": ["outcomes"]}
+    cases, out = read_suite(json.dumps({"cases": [case]}), ""), io.StringIO()
+    progress = SuiteProgress(out, line_every=0.5)
+    run_suite(cases, {}, conform._live(foreign, 1.0), 1, progress, 0.0)
+    waiting = [line for line in out.getvalue().splitlines() if "waiting" in line]
+    assert len(waiting) >= 2
+    assert re.fullmatch(
+        r"\[1/1\] held: waiting for the end of the answer for \d s, at most 1 s \(--limit\)", waiting[0]
+    )
+
+
+def test_a_suite_in_memory_shows_no_wait() -> None:
+    out = io.StringIO()
+    cases = read_suite(json.dumps({"cases": [JOKE]}), "")
+    run_suite(cases, {}, memory_target(), 1, SuiteProgress(out, line_every=0.0), 0.0)
+    assert "waiting" not in out.getvalue()
+
+
 def test_what_is_learned_in_one_case_is_known_in_the_next(foreign: str) -> None:
     live = conform._live(foreign, 10.0)
     read = read_suite(json.dumps({"cases": [{"name": "a", "query": "echo a", "checks": ["outcomes"]}]}), "")
-    assert run_case(read.cases[0], live, {}).results[0].ok
+    assert run_case(read.cases[0], live, {}, nobody_looks).results[0].ok
     assert live.profiles["wire"] == "1.0"
 
 
@@ -381,7 +404,7 @@ CASES = {case.name: case for case in SUITE.cases}
 
 
 def test_a_tape_is_played_whoever_is_there_to_be_asked() -> None:
-    run = run_case(CASES["same-result"], memory_target(), TAPES)
+    run = run_case(CASES["same-result"], memory_target(), TAPES, nobody_looks)
     assert run.measures is not None
     assert (run.measures.asked, run.measures.questions, run.measures.outcomes) == (1, 1, ("answered",))
     assert all(verdict.ok for verdict in run.results)
@@ -391,7 +414,7 @@ def test_a_tape_is_played_whoever_is_there_to_be_asked() -> None:
 @pytest.mark.parametrize("mode", [None, "marker"])
 def test_the_agent_in_memory_answers_on_virtual_time_and_the_same_each_time(mode: str | None) -> None:
     asker = memory_target(mode)
-    one, two = (run_case(CASES["simple-chat"], asker, TAPES) for _ in range(2))
+    one, two = (run_case(CASES["simple-chat"], asker, TAPES, nobody_looks) for _ in range(2))
     assert one.measures is not None and two.measures is not None
     assert (one.seconds, one.measures.text, one.results) == (two.seconds, two.measures.text, two.results)
     assert one.measures.result["events"] == two.measures.result["events"]
@@ -399,8 +422,8 @@ def test_the_agent_in_memory_answers_on_virtual_time_and_the_same_each_time(mode
 
 
 def test_the_pace_of_a_case_is_the_agents() -> None:
-    usual = run_case(CASES["simple-chat"], memory_target(), TAPES)
-    quick = run_case(replace(CASES["simple-chat"], pace=0), memory_target(), TAPES)
+    usual = run_case(CASES["simple-chat"], memory_target(), TAPES, nobody_looks)
+    quick = run_case(replace(CASES["simple-chat"], pace=0), memory_target(), TAPES, nobody_looks)
     assert quick.seconds < usual.seconds
 
 
@@ -408,7 +431,7 @@ def test_a_case_that_cannot_be_run_fails_in_all_its_checks() -> None:
     text = json.dumps(
         {"cases": [{"name": "a", "query": "q", "checks": ["no_tools"], "around": {"settings": {"nope": 1}}}]}
     )
-    run = run_case(read_suite(text, "x").cases[0], memory_target(), {})
+    run = run_case(read_suite(text, "x").cases[0], memory_target(), {}, nobody_looks)
     assert (run.measures, [verdict.ok for verdict in run.results]) == (None, [False])
     assert run.error is not None and "nope" in run.error
 
@@ -426,7 +449,7 @@ def test_settings_of_a_case_count_for_a_live_agent_too() -> None:
         CASES["simple-chat"], around=replace(CASES["simple-chat"].around, settings={"no": 1})
     )
     with pytest.raises(SettingsError):
-        LiveTarget("http://a/", bot_settings({}, "http://a/")).ask(case)
+        LiveTarget("http://a/", bot_settings({}, "http://a/")).ask(case, nobody_looks)
 
 
 def test_questions_are_counted_and_nothing_else() -> None:

@@ -239,3 +239,17 @@ def test_every_check_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> N
     assert "    pass live_streamed: detail 0 [2/2 (100%)]\n" in printed
     assert "    FAIL no_tools: detail 0\n" in printed
     assert "[2/2] FAIL one 1.0s\n" in shown(Terminal(), verbose=True)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_the_seconds_in_its_bar() -> None:
+    out = _Terminal()
+    with SuiteProgress(out) as progress:
+        progress.begin(1, 300.0)
+        progress.on_run(case_result("held", (True,)).case)
+        progress.on_wait(42.3)
+    assert "42 s, at most 300 s (--limit); held: " in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
