@@ -306,7 +306,9 @@ class WorkspaceState:
             raise Refused(found, detail)
 
     def channel_of(self, channel_id: str) -> Channel:
-        if (channel := self.channels.get(channel_id)) is None:
+        """A conversation that the app can see: every public channel, and of others those that it is in."""
+        channel = self.channels.get(channel_id)
+        if channel is None or (channel.kind != "channel" and self.bot.user_id not in channel.members):
             raise Refused("channel_not_found")
         return channel
 

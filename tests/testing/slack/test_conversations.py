@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.slack.state import ChannelKind
+
 from .scene import Scene, rules, text
 
 ROOT = "<root>"
@@ -35,6 +37,27 @@ RULES: list[tuple[str, dict[str, Any], str | None]] = [
 def test_the_rules(method: str, args: dict[str, Any], error: str | None) -> None:
     scene = Scene()
     assert scene.error(method, **{k: scene.root if v == ROOT else v for k, v in args.items()}) == error
+
+
+@pytest.mark.parametrize("kind", ["group", "mpim", "im"])
+@pytest.mark.parametrize(
+    ("method", "args"),
+    [
+        ("conversations.info", {"channel": "G1"}),
+        ("conversations.history", {"channel": "G1"}),
+        ("conversations.replies", {"channel": "G1", "ts": ROOT}),
+        ("chat.postMessage", {"channel": "G1", "text": "t"}),
+        ("chat.startStream", {"channel": "G1", "thread_ts": ROOT}),
+    ],
+)
+def test_a_private_conversation_without_the_app_is_not_there_for_it(
+    kind: ChannelKind, method: str, args: dict[str, Any]
+) -> None:
+    scene = Scene()
+    scene.workspace.add_channel("G1", kind=kind, with_bot=False)
+    assert scene.error(method, **args) == "channel_not_found"
+    scene.workspace.state.channels["G1"].members |= {"U1", scene.workspace.bot.user_id}
+    assert scene.error(method, **args) != "channel_not_found"
 
 
 def test_who_the_app_is() -> None:
