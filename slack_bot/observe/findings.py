@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+FILE = "file"
+"""The check of the file that `SLACK_BOT_CONFIG` names."""
+
 
 class DiagnosisState(StrEnum):
     """The result of a check, as `doctor` marks it."""
@@ -49,10 +52,10 @@ def unknown(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosi
     return Diagnosis(check, DiagnosisState.UNKNOWN, text, remedy, page)
 
 
-def wrong_in_file(check: str, problems: Iterable[str]) -> list[Diagnosis]:
-    """A failed check for each thing that is wrong in `slack_bot.toml`."""
+def wrong_in_file(problems: Iterable[str]) -> list[Diagnosis]:
+    """A failed check for each thing that is wrong in the file that `SLACK_BOT_CONFIG` names."""
     remedy = "mend the file; `slack-bot config check` looks at it alone"
-    return [failed(check, each, remedy) for each in problems]
+    return [failed(FILE, each, remedy) for each in problems]
 
 
 def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:

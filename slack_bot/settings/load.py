@@ -35,6 +35,7 @@ from .observe import AuditSettings, TraceSettings
 from .section import SettingsSection
 from .sign_in import SignInSettings
 from .sign_in_rules import sign_in_contradictions
+from .slack_tokens import QUOTED, has_quotes, needed
 from .teams import token_contradictions, tokens_in
 from .usage import UsageSettings
 from .web import WebSettings
@@ -64,7 +65,6 @@ _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+
 _BOT_TOKENS = "slack", "bot_tokens"
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
 """Tokens: only `_missing` checks these for quotes."""
-_QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
 _CLIENT = "agent__client"
 _MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
 
@@ -422,9 +422,9 @@ def _collect(
     for name, value in sorted(items, key=lambda item: item[0] not in ALIASES):
         path = _VARIABLES.get(name)
         if path is not None and value:
-            if path not in _TOKENS and _has_quotes(value):
+            if path not in _TOKENS and has_quotes(value):
                 value = value[1:-1]
-                problems.append(f"{name} {_QUOTED}")
+                problems.append(f"{name} {QUOTED}")
             setting_values[path] = name, value
         elif name.startswith(_OF_TABLES):
             if value:
@@ -504,21 +504,10 @@ def validated(
 
 
 def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
-    bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions", "a bot token", "xapp-"
-    secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", "", ""
-    page = "page Basic Information > App-Level Tokens"
-    app = "SLACK_APP_TOKEN", "xapp-", page, "an app-level token", "xoxb-"
-    bots = () if _BOT_TOKENS in setting_values else (bot,)
-    for usual, prefix, page, kind, other in (*bots, secret if http else app):
-        token = str(setting_values[ALIASES[usual]][1]) if ALIASES[usual] in setting_values else ""
-        if not token:
-            example = f" ({prefix}...)" if prefix else ""
-            yield f"{usual} is not set: copy it from your Slack app's {page}{example}"
-        elif _has_quotes(token):
-            yield f"{usual} {_QUOTED}"
-        elif not token.startswith(prefix):
-            swapped = f", and begins with {other}; swap the two" if token.startswith(other) else ""
-            yield f"{usual} is not {kind}: it must begin with {prefix} (your Slack app's {page}){swapped}"
+    for token in needed(http=http, has_several=_BOT_TOKENS in setting_values):
+        value = setting_values.get(("slack", token.field), ("", ""))[1]
+        if (problem := token.problem(str(value))) is not None:
+            yield problem
     if ("agent", "url") not in setting_values and ALIASES[CONFIG] not in setting_values:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
@@ -588,10 +577,6 @@ def _range(constraints: Iterable[object]) -> str:
 def _path(loc: tuple[int | str, ...]) -> SettingPath:
     inner = f"{loc[0]}__{loc[1]}", str(loc[-1])
     return inner if inner in FIELDS else (str(loc[0]), str(loc[1]))
-
-
-def _has_quotes(value: str) -> bool:
-    return len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:

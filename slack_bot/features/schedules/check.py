@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ...clock import system_clock
 from ...errors import SettingsError
-from ...observe.findings import Diagnosis, ok, warning, wrong_in_file
+from ...observe.findings import Diagnosis, ok, warning
 from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_agents, read_config, read_schedules
 from ...settings.load import Settings
@@ -20,14 +20,9 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     try:
         agents = read_agents(settings)
         policies = ChannelPolicies(settings.channel, lambda: read_config(settings.slack.config))
-    except SettingsError:
-        return  # the checks of channels and agents say why
-    try:
         schedules = read_schedules(settings)
-    except SettingsError as error:
-        for each in wrong_in_file(_CHECK, error.problems):
-            yield each
-        return
+    except SettingsError:
+        return  # the check of the file says why
     now = system_clock().wall()
     for name, schedule in schedules.items():
         agent = (

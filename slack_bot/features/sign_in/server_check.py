@@ -57,7 +57,7 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     try:
         entries = read_agents(settings).entries
     except SettingsError:
-        return  # the check of agents says why
+        return  # the check of the file says why
     agents = {name: each for name, each in entries.items() if each.identity == "oauth"}
     for name, entry in agents.items():
         server = AuthorizationServer(entry.oauth, system_clock())

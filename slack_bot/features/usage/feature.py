@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from ...agents.agents import Agents
+from ...errors import SettingsError
 from ...observe.findings import Diagnosis, ok, unknown
 from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_agents
@@ -55,7 +56,7 @@ def start(bot: BotParts) -> FeatureWork:
 
 
 async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
-    """What the limits count. Raises SettingsError."""
+    """What the limits count."""
     if not settings.usage.has_limits:
         return
     limits = limits_of(settings.usage)
@@ -63,7 +64,11 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
     yield ok("usage", f"in a day: {said}")
     if not any(each.is_money for each in limits):
         return
-    for name, entry in read_agents(settings).entries.items():
+    try:
+        entries = read_agents(settings).entries
+    except SettingsError:
+        return  # the check of the file says why
+    for name, entry in entries.items():
         if entry.input_price is None or entry.output_price is None:
             text = f"what the answers of {name} cost counts only if it reports money"
             remedy = "set its input_price and output_price, for a million tokens"

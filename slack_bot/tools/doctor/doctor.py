@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -17,15 +17,17 @@ from ...app import FEATURES
 from ...clock import Clock, system_clock
 from ...errors import SettingsError
 from ...manifest import Permission, Wants, wanted
-from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
+from ...observe.findings import FILE, Diagnosis, DiagnosisState, ok, split, unknown, wrong_in_file
 from ...settings.channels import ChannelPolicies
-from ...settings.config_file import read_agents, read_config
+from ...settings.config_file import problems_of, read_agents, read_config
 from ...settings.load import Settings, read
 from ...settings.models import SlackSettings
 from ...settings.names import SettingPath
+from ...settings.slack_tokens import APP_TOKEN, BOT_TOKEN
 from ...slack.api import new_web_client
 from ...turn.people import PERSON_ID
 from .other_checks import (
+    MEND_FIRST,
     check_agents,
     check_feature,
     check_health,
@@ -37,7 +39,6 @@ from .rule_checks import check_rules
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket, check_workspaces
 
 _ALL = "see .env.example, which lists them all"
-_FIRST = "mend the settings first, then look again"
 _NEEDED = {
     "slack": ("api_url", "bot_token", "bot_tokens", "app_token", "signing_secret"),
     "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts", "card_keys"),
@@ -103,10 +104,10 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         yield split("settings", line, _ALL)
     if not problems:
         yield ok("settings", "each is known and in its limits")
-    policies, of_channels = _channels(settings)
-    for each in [*of_channels, *check_rules(settings)]:
+    policies, of_file = _channels(settings)
+    for each in [*of_file, *check_rules(settings)]:
         yield each
-    app, slack = SlackApp(), _without_told(settings.slack, problems)
+    app, slack = SlackApp(), _without_told(settings.slack)
     async with aiohttp.ClientSession() as session:
         app.has_agents, knows_people = _about_agents(settings)
         wants = Wants.by(policies.values, knows_people=knows_people, has_agents=app.has_agents)
@@ -122,7 +123,8 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         ):
             if _is_unread(section, unread):
                 if section not in skipped:
-                    yield unknown(section, "not looked at, as not all of its settings can be used", _FIRST)
+                    text = "not looked at, as not all of its settings can be used"
+                    yield unknown(section, text, MEND_FIRST)
                 skipped.add(section)
                 continue
             async for each in checks:
@@ -136,10 +138,13 @@ def _is_unread(section: str, unread: set[SettingPath]) -> bool:
     )
 
 
-def _without_told(slack: SlackSettings, problems: list[str]) -> SlackSettings:
-    """The settings without the tokens of which it is said already that they are of another kind."""
-    tokens = {"bot_token": "SLACK_BOT_TOKEN is not a", "app_token": "SLACK_APP_TOKEN is not a"}
-    told = {leaf: None for leaf, words in tokens.items() if any(each.startswith(words) for each in problems)}
+def _without_told(slack: SlackSettings) -> SlackSettings:
+    """The settings without the tokens that cannot be ones: the check of settings says so already."""
+    told = {
+        token.field: None
+        for token in (BOT_TOKEN, APP_TOKEN)
+        if (value := getattr(slack, token.field)) is not None and token.problem(value.get_secret_value())
+    }
     return slack.model_copy(update=told)
 
 
@@ -179,11 +184,15 @@ def _about_agents(settings: Settings) -> tuple[bool, bool]:
 
 
 def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:
-    file = settings.slack.config
+    """What counts in channels, and what is wrong in the file, of all its tables."""
+    file, found = settings.slack.config, list[Diagnosis]()
+    if file is not None:
+        try:
+            problems: Sequence[str] = problems_of(settings)
+        except SettingsError as error:
+            problems = error.problems
+        found = wrong_in_file(problems) or [ok(FILE, f"{file} is right")]
     try:
-        policies = ChannelPolicies(settings.channel, partial(read_config, file))
-    except SettingsError as error:
-        remedy = "mend it, or take SLACK_BOT_CONFIG away"
-        wrong = [failed("channels", line, remedy) for line in error.problems]
-        return ChannelPolicies(settings.channel), wrong
-    return policies, [ok("channels", f"{file} can be read")] if file else []
+        return ChannelPolicies(settings.channel, partial(read_config, file)), found
+    except SettingsError:
+        return ChannelPolicies(settings.channel), found

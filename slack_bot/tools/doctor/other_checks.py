@@ -33,9 +33,9 @@ from ...features.feature import SettingsCheck
 from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
-from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning, wrong_in_file
+from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from ...settings.agents import in_words_of
-from ...settings.config_file import read_agents, read_config
+from ...settings.config_file import read_agents
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, StoreSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
@@ -43,13 +43,13 @@ from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
 from ...store.stores import open_admin, opener_of
 from ...store_kinds import store_kind
-from ...testing.overrides import with_overrides
 from ...turn.progress import DEFAULT_AGENT
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
 _NOT_THERE = frozenset((404, 405, 410, 501))  # HTTP of a server that has no A2A at this address
+MEND_FIRST = "mend the settings first, then look again"
 _PROBE = aiohttp.ClientTimeout(total=2.0)  # seconds
 _LITTLE = 200_000_000  # bytes of free disk
 _ROOM = "make room on that disk"
@@ -69,14 +69,10 @@ _WANTS_CERTIFICATE = (
 async def check_agents(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
     """Check each agent. With several, the name of a check ends with that of its agent."""
     try:
-        read_config(settings.slack.config)
-    except SettingsError:  # the check of channels says why
-        settings = with_overrides(settings, {"config": None})
-    try:
         table = read_agents(settings)
-    except SettingsError as error:
-        for each in wrong_in_file("agents", error.problems):
-            yield each
+    except SettingsError:  # the check of the file says why
+        text = "not looked at, as something is wrong in the file that names them"
+        yield unknown("agents", text, MEND_FIRST)
         return
     for name, entry in table.entries.items():
         async for each in _agent(name, entry, settings.store, clock):

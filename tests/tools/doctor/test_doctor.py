@@ -59,6 +59,13 @@ async def test_tokens_that_are_swapped_are_told_once(environment: dict[str, str]
         assert all("swap the two" in each.remedy for each in found)
 
 
+async def test_a_token_in_quotes_is_told_once(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_TOKEN"] = f"'{environment['SLACK_BOT_TOKEN']}'"
+        found = await one(setup)
+        assert found.check == "settings" and "has quotes around it" in found.text
+
+
 async def test_a_value_that_cannot_be_used_hides_no_other_mistake(environment: dict[str, str]) -> None:
     async with well(environment) as setup:
         environment["SLACK_BOT_SLACK__HTTP_PORT"] = "many"
@@ -92,12 +99,62 @@ async def test_an_env_file_that_is_no_text_is_the_only_finding(
         assert found.check == "settings" and ".env" in found.text
 
 
-async def test_9_a_wrong_file_of_channels(environment: dict[str, str], tmp_path: Path) -> None:
+WRONG = """
+[channel]
+bsuy = "queue"
+[channels.C1]
+agent = "nope"
+[agents.one]
+url = "ftp://x"
+[routing]
+defalt = "one"
+[schedules.morning]
+cron = "61 * * * *"
+channel = "C1"
+ask = "x"
+[keys.k]
+hash = "abc"
+[hooks.h]
+verify = "hmac"
+channel = "C1"
+text = "x"
+"""
+
+
+async def test_9_each_mistake_of_the_file_is_told_once_and_as_config_check_tells_it(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with well(environment) as setup:
-        (tmp_path / "slack_bot.toml").write_text('[channel]\nbsuy = "queue"\n')
+        (tmp_path / "slack_bot.toml").write_text(WRONG)
         environment["SLACK_BOT_CONFIG"] = "slack_bot.toml"
-        found = await one(setup)
-        assert found.check == "channels" and "bsuy" in found.text
+        environment["SLACK_BOT_USAGE__PERSON_COST"] = "5"
+        *found, agents = bad(await setup.look())
+    assert (agents.check, agents.state) == ("agents", UNKNOWN)
+    assert {(each.check, each.state) for each in found} == {("file", FAILED)}
+    assert main(["config", "check", "slack_bot.toml"]) == 2
+    told = [line.removeprefix("slack-bot config: ") for line in capsys.readouterr().err.splitlines()]
+    assert [each.text for each in found] == told
+    assert len(told) == 7
+
+
+@pytest.mark.parametrize("content", ["[channel", "{}"])
+async def test_a_file_that_cannot_be_read_is_told_once(
+    environment: dict[str, str], tmp_path: Path, content: str
+) -> None:
+    async with well(environment) as setup:
+        (tmp_path / "slack_bot.toml").write_text(content)
+        environment["SLACK_BOT_CONFIG"] = "slack_bot.toml"
+        (found, agents) = bad(await setup.look())
+    assert found.check == "file" and "cannot be read" in found.text
+    assert agents.check == "agents"
+
+
+async def test_a_right_file_is_said_to_be_right(environment: dict[str, str], tmp_path: Path) -> None:
+    async with well(environment) as setup:
+        (tmp_path / "slack_bot.toml").write_text("")
+        environment["SLACK_BOT_CONFIG"] = "slack_bot.toml"
+        found = await setup.look()
+    assert [each.text for each in found if each.check == "file"] == ["slack_bot.toml is right"]
 
 
 def test_the_verb_prints_each_finding_and_its_exit_status_says_whether_the_bot_can_run(
