@@ -57,5 +57,5 @@ def needed(*, http: bool, has_several: bool) -> Iterator[SlackToken]:
 
 
 def has_quotes(value: str) -> bool:
-    """Whether a value stands in quotes, as some write it in files that keep them."""
+    """Whether a value has quotes around it, as in files that keep them."""
     return len(value) > 1 and value[0] == value[-1] and value[0] in "'\""

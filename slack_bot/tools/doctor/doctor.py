@@ -34,6 +34,7 @@ from .other_checks import (
     check_store,
     workspace_findings,
 )
+from .place_checks import check_places
 from .probe import probe, probe_somewhere
 from .rule_checks import check_rules
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket, check_workspaces
@@ -115,6 +116,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         skipped = set[str]()
         for section, checks in (
             ("slack", _slack(slack, permissions, session, clock, app, http=http, person=person)),
+            ("slack", check_places(settings, policies, app, new_web_client(slack, session))),
             ("agent", check_agents(settings, clock)),
             ("store", check_store(settings, clock)),
             ("store", workspace_findings(app, settings, clock)),

@@ -45,7 +45,18 @@ def test_what_can_be_guessed_or_does_too_much_is_a_warning(tmp_path: Path) -> No
     ]
 
 
-def test_without_them_nothing_is_said_and_a_mistake_fails(tmp_path: Path) -> None:
+def test_without_them_nothing_is_said_and_of_mistakes_the_check_of_the_file_speaks(tmp_path: Path) -> None:
     assert findings(tmp_path, "", {}) == []
-    (found,) = findings(tmp_path, '[keys.k]\nhash = "sbk_x"\n', {})
-    assert found.state == "failed" and "sbk_x" not in found.text
+    assert findings(tmp_path, '[keys.k]\nhash = "sbk_x"\n', {}) == []
+
+
+def test_a_secret_without_a_file_is_a_mistake() -> None:
+    secrets = {"SLACK_BOT_HOOKS__H__SECRET": SecretStr("hunter2-0042")}
+    settings = bot_settings({}).model_copy(update={"hook_variables": secrets})
+
+    async def run() -> list[Diagnosis]:
+        return [each async for each in check(settings)]
+
+    (found,) = asyncio.run(run())
+    assert found.state == "failed" and "SLACK_BOT_HOOKS__H__SECRET is not a setting" in found.text
+    assert "hunter2" not in found.text + found.remedy
