@@ -60,7 +60,8 @@ async def test_each_place_that_is_not_there_for_the_bot_is_named(
     assert {(each.check, each.state) for each in found} == {("places", WARNING)}
     assert all(each.remedy for each in found)
     assert places(found) == [
-        "channels.C2: the bot is not in the channel C2 (#elsewhere): it hears nothing there, and writes nothing",
+        "channels.C2: the bot is not in the channel C2 (#elsewhere): it hears nothing there, and writes"
+        " nothing",
         "channels.C3: the channel C3 (#old) is archived, and nothing can be written there",
         "channels.dm.post_to: there is no channel G1, or it is a private one that the bot is not in",
         "channels.C3.post_to: there is no channel C404, or it is a private one that the bot is not in",
