@@ -1,56 +1,75 @@
 """What was said before in a thread, so that a short question is understood there.
 
-Of each A2A context the last question with a subject of its own is known, what was shown for it, and the rest
-of an answer that somebody stopped. "go on" shows what comes next. A question without a subject ("why?", "and
-for 100 users?") is searched for together with the question before it. Where neither finds anything, the agent
-says so. All of it is lost when the agent ends.
+Of each A2A context the last question with a subject of its own is known, what was shown for it, the points of
+the last answer, and the rest of an answer that somebody stopped. "go on" shows what comes next, "the second
+one" what is known of that point. A question without a subject ("why?", "and for 100 users?") is searched for
+together with the question before it. Where that finds nothing, the agent says so, and what else it knows of
+the subject. All of it is lost when the agent ends.
 """
 
 import re
-from collections.abc import Sequence
-from itertools import dropwhile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from .clauses import asks, points_back
-from .pages import PageSection, words_of
-from .scenarios import ShowPlan, Thought, WriteMove, researched, sections_for, shorter, think
+from .follow_ups import (
+    FollowUp,
+    is_cut_short,
+    language_wanted,
+    place_wanted,
+    points,
+    wanted,
+    without_beginning,
+)
+from .orders import is_order
+from .pages import PageSection
+from .scenarios import (
+    CallTool,
+    ScenarioStep,
+    ShowPlan,
+    Thought,
+    WriteMove,
+    is_demonstration,
+    sections_for,
+    shorter,
+    think,
+)
 from .search import Library
-from .small_talk import is_about_form, is_follow_up, points_to_part
-from .toolbox import ToolResult
+from .small_talk import is_follow_up, is_small_talk, points_to_part
+from .thread_search import example_for, next_sections, parts_left, said_of, search_thread
+from .toolbox import FETCH, SEARCH, ToolResult
+from .verdict import Hit
 
 _MOST_CONTEXTS = 1000
-_FEW_WORDS = 8  # a longer question has a subject of its own
-_FRAGMENT = 4  # words: so few without a verb belong to what was asked before
+_OFFERED = 4  # points of a list that is offered
+_NEAREST = 3  # points of a list of what comes nearest
+_NEW_SUBJECT = 1.15  # score of what a short question must lead to, elsewhere, to change the subject
+_IN_DETAIL = 2  # sections that come where more detail is wanted
 
-_GO_ON = re.compile(
-    r"\W*(?:(?:ok|okay|please|and|yes|now|so|well)\W+)*"
-    r"(?:go on|continue|carry on|keep going|proceed|more|next|tell me more|show (?:me )?more|more please"
-    r"|what else|anything else|(?:what )?now|then(?: what)?|and|the rest|what(?:s| is) next|weiter|mehr)"
-    r"(?: please| bitte)?\W*\Z",
-    re.IGNORECASE,
-)
-_DETAIL = re.compile(
-    r"\W*(?:(?:please|and|can you|explain|tell me|say|it|that|this)\W+)*"
-    r"(?:longer|(?:in |with )?more details?|in detail|elaborate)(?: please)?\W*\Z",
-    re.IGNORECASE,
-)
-_BEGINS = re.compile(
-    r"\W*(?:(?:ok|okay|so)\W+)?(?:(?:and|but|or|also|und|oder|aber)\b\W*)+(?:what about |how about )?"
-    r"|\W*(?:what about|how about|was ist mit)\b\W*",
-    re.IGNORECASE,
-)
-_WITH = re.compile(
-    r"(?:for|in|with|without|on|at|to|from|by|as|if|when|per|after|before|during|within|between|bei|mit|ohne|für"
-    r"|im|wenn)\b",
-    re.IGNORECASE,
-)
-_WHY = re.compile(
-    r"(?:but |and |so )?(?:why|how so|how come|warum|wieso)(?: not)?(?: is)?(?: that| so)?\W*\Z", re.I
-)
+_POINT = re.compile(r"^(?:[-*]|\d+\.) +(.+)", re.MULTILINE)
+_HEADING = re.compile(r"\*{1,2}([^*]+?)\*{1,2}")
+_CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_MARKS = re.compile(r"[*_`<>\[\]|]+")  # of Markdown
 _PARAGRAPH = re.compile(r"(?<=\n\n)")
 _NOTHING_BEFORE = (
     "I cannot tell what this is about: I have answered nothing in this conversation before it, or was "
     "started anew since. Ask once more, with what it is about.\n"
 )
+_CHOOSE = "\nWrite a number to read one.\n"
+_SHOWN_HERE = {
+    r"approv": "`restart the search service` asks for an approval",
+    r"\bforms?\b": "`plan a release` asks with a form",
+    r"\bsign|\blog ?in\b|oauth": "`show my tickets`, in a direct message, asks to sign in",
+    r"\btables?\b": "`show me a table` shows one",
+    r"\bcharts?\b": "`show me a chart` shows one",
+    r"\bfiles?\b": "`show me a file` shows one",
+    r"\bsources?\b|\bcite": "`show me your sources` shows them",
+    r"\bstop": "`write a long answer` is long enough to be stopped",
+    r"\bhow long may an answer|\blong answer": "`write a long answer` shows one",
+    r"\bseveral agents|\banother agent|\bsecond agent": "`travel: a weekend in Rome` asks another agent",
+    r"\blanguage|\balphabet|\bemoji": "`unicode 800` shows many alphabets",
+}
+"""What of a subject can be tried in the playground."""
 
 
 class TalkContext:
@@ -58,8 +77,9 @@ class TalkContext:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._question = ""  # the last one with a subject of its own
+        self._question = ""  # the last one with a subject of its own, or what a shorter one was read as
         self._told: list[PageSection] = []  # that were shown since
+        self._points: list[str] = []  # of the last list in an answer, or its sections
         self._unsaid: list[str] = []  # paragraphs of the answer, from the one that is being written on
         self._thought: Thought | None = None  # what comes behind them
 
@@ -68,9 +88,16 @@ class TalkContext:
         thought = None if reply is not None else self._follow_up(question.strip())
         if thought is None:
             thought = think(question, self._library, reply)
-            if told := sections_for(question, self._library):
-                self._question, self._told = question, told
+            if not is_small_talk(question):
+                self._ask_anew(question.strip())
         return self._remembered(thought)
+
+    def _ask_anew(self, question: str) -> None:
+        """It is about `question` from now on, and about what it gets or what comes nearest."""
+        library, is_shown = self._library, is_demonstration(question)
+        near = [] if is_shown or library.is_far_off(question) else library.near(question)[:1]
+        self._question, self._told = question, sections_for(question, library) or near
+        self._points = [f"**{each.heading}**" for each in self._told] if len(self._told) > 1 else []
 
     def _remembered(self, thought: Thought) -> Thought:
         """The same, by paragraphs: what is not written when somebody stops it can still be."""
@@ -86,6 +113,7 @@ class TalkContext:
                 result = yield move
                 continue
             result = None
+            self._points = _POINT.findall(_CODE.sub("", move.text)) or self._points
             self._unsaid, self._thought = _paragraphs(move.text), thought
             while self._unsaid:
                 yield WriteMove(self._unsaid[0])
@@ -94,61 +122,155 @@ class TalkContext:
     def _follow_up(self, question: str) -> Thought | None:
         """The moves for a question that is about what was said before; None where it is not."""
         plain = re.sub(r"['’]", "", question)
-        if _GO_ON.match(plain):
-            return self._go_on()
-        if (again := self._in_another_form(plain)) is not None:
-            return again
-        if points_to_part(plain):
-            return _say(self._no_subject() if self._question else _NOTHING_BEFORE)
-        if (whole := self._with_question_before(question, plain)) is not None:
-            return researched(whole, self._library, self._told)
-        if is_follow_up(plain):
-            return _say(self._no_subject() if self._question else _NOTHING_BEFORE)
-        return None
-
-    def _in_another_form(self, plain: str) -> Thought | None:
-        """The answer before, longer or shorter, where `plain` wants that."""
-        if self._question and _DETAIL.match(plain):
-            return think(self._question, self._library, is_detailed=True)
-        if self._question and is_about_form(plain):
-            return shorter(think(self._question, self._library), is_again=True)
-        return None
-
-    def _go_on(self) -> Thought:
-        if self._thought is not None:
+        kind, place = wanted(plain), place_wanted(plain)
+        if kind is FollowUp.GO_ON and self._thought is not None:
             return _resumed(self._unsaid, self._thought)
-        if not self._told:
-            return _say(_NOTHING_BEFORE)
+        if (language := language_wanted(plain)) is not None:
+            return _say(_in_english(*language))
+        if place is not None and (self._told or self._points):
+            return self._point(place)
+        if self._told:
+            return self._in_another_form(kind) if kind is not None else self._about_thread(question, plain)
+        return _say(_NOTHING_BEFORE) if kind is FollowUp.GO_ON or is_follow_up(plain) else None
+
+    def _in_another_form(self, kind: FollowUp) -> Thought:
+        """More, or less, of the answer before."""
+        match kind:
+            case FollowUp.GO_ON:
+                return self._more(1)
+            case FollowUp.DETAIL:
+                return self._more(_IN_DETAIL)
+            case FollowUp.SHORTER:
+                return shorter(think(self._question, self._library), is_again=True)
+            case FollowUp.EXAMPLE:
+                return self._example()
+            case FollowUp.DOUBT:
+                return _say(self._where_it_stands())
+            case FollowUp.EXPLAIN:
+                last = self._told[-1]
+                return _say(f"In one sentence: {last.first_sentence}\n\n{self._offer()}")
+
+    def _more(self, count: int) -> Thought:
+        following = next_sections(self._library, self._question, self._told)[:count]
+        if not following:
+            return _say(f"That was the end of *{self._told[-1].title}*. Ask me about something else.\n")
+        return self._tell(following, "\n\n".join(f"**{each.heading}**\n\n{each.text}" for each in following))
+
+    def _example(self) -> Thought:
         last = self._told[-1]
-        behind = dropwhile(lambda each: each != last, self._library.sections_of(last.page))
-        following = next((each for each in behind if each not in self._told), None)
-        if following is None:
-            return _say(f"That was the end of *{last.title}*. Ask me about something else.\n")
-        self._told.append(following)
-        return _say(f"**{following.heading}**\n\n{following.text}\n\n**Source:** {following.title}\n")
-
-    def _with_question_before(self, question: str, plain: str) -> str | None:
-        """`question` and the one before it as one; None where it has a subject of its own."""
-        if not self._question or len(words_of(plain)) > _FEW_WORDS:
-            return None
-        own = plain[begins.end() :] if (begins := _BEGINS.match(plain)) else plain
-        before = self._question.rstrip(" ?!.")
-        if _WHY.match(plain):
-            return f"Why: {before}?"
-        if _WITH.match(own) and (begins is not None or len(words_of(own)) <= _FRAGMENT):
-            return f"{before} {question[len(question) - len(own) :] if own in question else own}"
-        has_subject = any(not hit.is_doubtful for hit in self._library.search(question) if hit.is_answer)
-        if has_subject:
-            return None
-        if begins is not None or (points_back(plain) and asks(plain)):
-            return f"{before}, {own}"
-        return None
-
-    def _no_subject(self) -> str:
-        return (
-            f"I read this with your question before it, *{self._question.strip()}*, and cannot tell what you "
-            "mean. Ask once more, and name it.\n"
+        about = f"{last.heading} {self._question}"
+        shown = next((said for words, said in _SHOWN_HERE.items() if re.search(words, about, re.I)), None)
+        if shown is not None:
+            return _say(f"You can try it here: {shown}.\n\n{self._offer()}")
+        found = example_for(self._library, self._question, self._told)
+        if found is not None:
+            return self._tell([found], f"**{found.heading}**\n\n{found.text}")
+        written = list(dict.fromkeys(_SPAN.findall(last.text)))[:_OFFERED]
+        said = "".join(f"- `{each}`\n" for each in written)
+        said = (
+            f"What I know that can be written or run:\n\n{said}"
+            if written
+            else "The guide has no example of that."
         )
+        return _say(f"{said}\n\n{self._offer()}")
+
+    def _where_it_stands(self) -> str:
+        last = self._told[-1]
+        return (
+            f"So it stands in the guide (`docs/questions.md`), in *{last.title}*, under *{last.heading}*. I "
+            "have no language model, and make nothing up: I show sections of the guide as they are.\n"
+        )
+
+    def _point(self, place: int) -> Thought:
+        """What is known of a point of the last answer."""
+        points = self._points
+        if not points:
+            return _say(f"My last answer has no list, so I cannot tell which one that is.\n\n{self._offer()}")
+        if place >= len(points):
+            return _say(f"My last answer has {len(points)} points only. Which one is it?\n{_listed(points)}")
+        point = points[place]
+        headings = {each.heading: each for each in self._library.sections}
+        named = _HEADING.match(point)
+        if named is not None and (section := headings.get(named[1])):
+            return self._tell([section], f"**{section.heading}**\n\n{section.text}")
+        plain = _MARKS.sub("", point)
+        hits = [hit.section for hit in self._library.search(plain) if hit.is_answer]
+        found = [each for each in hits if each not in self._told][:1]
+        if found:
+            return self._tell(found, f"> {point}\n\n**{found[0].heading}**\n\n{found[0].text}")
+        return _say(f"> {point}\n\nI know no more about that point than it says.\n\n{self._offer()}")
+
+    def _about_thread(self, question: str, plain: str) -> Thought | None:
+        """The answer to `question` and the one before it as one; None where it has a subject of its own."""
+        if points_to_part(plain):
+            return self._cannot_tell()
+        if not self._is_about_thread(question, plain):
+            return None
+        asked = without_beginning(question)
+        found = search_thread(self._library, asked, self._question, self._told)
+        alone = [hit for hit in self._library.search(asked) if hit.is_answer and not hit.is_doubtful][:1]
+        answer = (
+            found.answer if found.answer and self._library.counts(asked, Hit(found.answer, 0.0)) else None
+        )
+        if answer is not None and not self._library.is_whole(answer):
+            return self._tell([answer], f"{answer.text}\n\n**Read as:** {answer.heading}", asked)
+        says_it = points(asked) and bool(found.near)
+        if answer is not None or (not says_it and any(self._is_new_subject(hit) for hit in alone)):
+            return None
+        others = [hit.section for hit in alone if hit.section not in self._told]
+        near = list(dict.fromkeys([*found.near, *others]))[:_NEAREST]
+        return self._nearest(near, found.is_likely, asked)
+
+    def _is_new_subject(self, hit: Hit) -> bool:
+        """What was found without what was said before is meant."""
+        is_far = hit.section.page != self._told[-1].page
+        return hit.section not in self._told and hit.score >= (_NEW_SUBJECT if is_far else 0.0)
+
+    def _is_about_thread(self, question: str, plain: str) -> bool:
+        """It may not be understood without what was said before."""
+        if is_order(question) or is_demonstration(question) or is_small_talk(question):
+            return is_follow_up(plain)
+        return is_cut_short(plain) and not self._library.is_far_off(question)
+
+    def _nearest(self, near: Sequence[PageSection], is_likely: bool, asked: str) -> Thought:
+        """That `asked` is not known for certain, and what comes nearest. `is_likely`: the first is meant."""
+        last = self._told[-1]
+        said = said_of(self._library, asked, self._told)
+        if said or not near or not self._library.telling_words(asked):
+            of_it = f"Of that I only know what I said: {said}"
+            no_more = f"I know no more about that than I said: {last.first_sentence}"
+            points = f"What comes near:\n\n{_shortly(near)}" if said and near else self._offer()
+            return _say("\n\n".join(filter(None, [of_it if said else no_more, points])) + "\n")
+        if not is_likely:
+            read = f"I read this with *{last.heading}*, and am not sure what you mean. What comes nearest:"
+            return _say(f"{read}\n\n{_shortly(near)}")
+        first, *others = near
+        text = f"If I understand you right, you ask: *{first.heading}*\n\n{first.text}"
+        text += f"\n\nOr do you mean this?\n\n{_shortly(others).strip()}" if others else ""
+        return self._tell([first], text, asked)
+
+    def _tell(self, sections: Sequence[PageSection], text: str, asked: str = "") -> Thought:
+        """The moves that show `text`, which is made of `sections`. They are the subject from now on."""
+        query = f"{self._question.rstrip(' ?!.')}: {asked}" if asked else sections[0].heading
+        self._told += sections
+        if asked:
+            self._question = sections[-1].heading
+        titles = list(dict.fromkeys(each.title for each in sections))
+        pages = list(dict.fromkeys(each.page for each in sections))
+        source = f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}"
+        return _looked_up(query, pages, f"{text}\n\n{source}\n")
+
+    def _cannot_tell(self) -> Thought:
+        return _say(
+            f"I read this with *{self._told[-1].heading}*, and cannot tell what you mean. Ask once more, and "
+            f"name it.\n\n{self._offer()}"
+        )
+
+    def _offer(self) -> str:
+        """What else is known of the subject, to choose from."""
+        known = parts_left(self._library, self._question, self._told)[:_OFFERED]
+        points = _listed(f"**{each.heading}**" for each in known)
+        return f"What else I know of it:\n\n{points}{_CHOOSE}" if known else ""
 
 
 class TalkContexts:
@@ -172,11 +294,46 @@ def _say(text: str) -> Thought:
     yield WriteMove(text)
 
 
+def _looked_up(query: str, pages: Sequence[str], text: str) -> Thought:
+    """The moves that show `text`, which stands on `pages`."""
+    search = ScenarioStep("Search the knowledge base", "in_progress")
+    read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
+    yield "I read this with what was said before. "
+    yield ShowPlan((search, read, write))
+    yield CallTool(SEARCH, query)
+    search, read = replace(search, status="completed"), replace(read, status="in_progress")
+    yield ShowPlan((search, read, write))
+    for page in pages:
+        yield CallTool(FETCH, page)
+    read, write = replace(read, status="completed"), replace(write, status="in_progress")
+    yield ShowPlan((search, read, write))
+    yield WriteMove(text)
+    count = f"{len(pages)} page{'' if len(pages) == 1 else 's'}"
+    yield ShowPlan((search, read, replace(write, status="completed")), f"Searched {count}")
+
+
 def _resumed(unsaid: Sequence[str], thought: Thought) -> Thought:
     """The rest of an answer, from the paragraph in which it was stopped; its steps were done before."""
     yield "I go on where I was stopped."
     yield WriteMove("".join(unsaid))
     yield from (move for move in thought if not isinstance(move, ShowPlan))
+
+
+def _in_english(language: str, said: str) -> str:
+    """That this agent answers in English, also in `language` where that is known."""
+    return (
+        f"{said} I can answer in English only: I am a demonstration without a language model. ".lstrip()
+        + f"In your Slack your own agent answers, in {language} if it knows that.\n"
+    )
+
+
+def _shortly(sections: Sequence[PageSection]) -> str:
+    """Each with its first sentence, to choose from."""
+    return _listed(f"**{each.heading}** {each.first_sentence}" for each in sections) + _CHOOSE
+
+
+def _listed(points: Iterable[str]) -> str:
+    return "".join(f"{number}. {point}\n" for number, point in enumerate(points, 1))
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 _WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _ELISION = re.compile(r"(?<=\b[dljnmt])['’`](?=\w{3})|(?<=\bqu)['’`]")  # l'agent, qu'il
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 
 
@@ -22,6 +23,11 @@ class PageSection:
     heading: str
     text: str
     topic: str
+
+    @property
+    def sentences(self) -> list[str]:
+        """Those of the text, without pieces of code."""
+        return [each for each in _SENTENCE_END.split(_FENCED.sub("", self.text)) if each.strip()]
 
     @property
     def first_sentence(self) -> str:

@@ -115,10 +115,6 @@ _PLAINLY = re.compile(
     re.IGNORECASE,
 )
 """By which an answer is wanted short."""
-_NO_MORE = (
-    "I know no more about that than I said. I read it as *{}*, and what fits is what I showed:\n\n- {}\n\n"
-    "“go on” shows what stands next in the guide.\n"
-)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _SHORTEST = (
     "That was one sentence, and I have no shorter one: I show sections of a guide as they are, without a "
@@ -355,9 +351,10 @@ def _environment(text: str) -> str | None:
 # -- the knowledge base --------------------------------------------------------------------------------------
 
 
-def researched(question: str, library: Library, told: Sequence[PageSection]) -> Thought:
-    """The moves that answer `question`, which is made of two, with what was not `told` for the first."""
-    return _research(question, library, told=told)
+def is_demonstration(question: str) -> bool:
+    """It asks for something that is shown, and not searched for."""
+    special = (_SPECIAL, _DEPLOY, _FORM_WANTED)
+    return wants_joke(question) or any(each.match(question) for each in special)
 
 
 def sections_for(question: str, library: Library) -> list[PageSection]:
@@ -368,9 +365,7 @@ def sections_for(question: str, library: Library) -> list[PageSection]:
     return _chosen(hits, library, is_detailed=False) if hits and hits[0].is_answer else []
 
 
-def _research(
-    question: str, library: Library, is_detailed: bool = False, told: Sequence[PageSection] = ()
-) -> Thought:
+def _research(question: str, library: Library, is_detailed: bool = False) -> Thought:
     look = ScenarioStep("Search the knowledge base", "in_progress")
     read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
     yield "I'll search the knowledge base. "
@@ -393,9 +388,7 @@ def _research(
         yield CallTool(FETCH, page)
     read, write = replace(read, status="completed"), replace(write, status="in_progress")
     yield ShowPlan((look, read, write))
-    yield WriteMove(
-        _answer_beside(topic, hits, library, told) if told else _answer(topic, hits, library, is_detailed)
-    )
+    yield WriteMove(_answer(topic, hits, library, is_detailed))
     done = replace(write, status="completed")
     yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
 
@@ -437,16 +430,6 @@ def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool)
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _answer_beside(question: str, hits: list[Hit], library: Library, told: Sequence[PageSection]) -> str:
-    """What answers `question` besides what was `told`, or that this was all."""
-    new = [hit for hit in hits if hit.is_answer and hit.section not in told]
-    counted = [hit for hit in new if library.counts(question, hit)]
-    if counted:
-        first = counted[0].section
-        return f"{first.text}\n\n**Read as:** {question}\n\n**Source:** {first.title}\n"
-    return _NO_MORE.format(question, f"*{told[0].heading}*: {told[0].first_sentence}")
 
 
 def _is_doubtful(question: str, first: PageSection, hits: Sequence[Hit], library: Library) -> bool:

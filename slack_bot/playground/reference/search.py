@@ -97,6 +97,11 @@ class Library:
     def names(self) -> tuple[str, ...]:
         return tuple(self._pages)
 
+    @property
+    def sections(self) -> tuple[PageSection, ...]:
+        """All sections, in the order of the pages."""
+        return tuple(self._sections)
+
     def sections_of(self, page: str) -> list[PageSection]:
         return [each for each in self._sections if each.page == page]
 
@@ -124,6 +129,15 @@ class Library:
     def kind_of(self, query: str) -> str:
         """The kind of talk that `query` is rather than a question that a section may answer; else empty."""
         return self._verdict(self._question_in(query)).kind
+
+    def scores(self, query: str) -> dict[str, float]:
+        """What speaks for each section and each kind of talk, by heading, even where it answers nothing."""
+        return dict(self._verdict(self._question_in(query)).ranked)
+
+    def telling_words(self, query: str) -> list[str]:
+        """The words of `query` that are not in questions about anything, as they stand there."""
+        telling = self._judge.telling_words(query)
+        return [word for word in words_of(query) if word in telling]
 
     def _question_in(self, query: str) -> str:
         """`query` without code, addresses and what is said besides; of a long story its point."""

@@ -41,17 +41,17 @@ def asked(*questions: str) -> str:
 @pytest.mark.parametrize(
     ("before", "question", "answer"),
     [
-        ("what does it cost", "and for 100 users?", "In all you pay for the language model of your agent"),
-        ("how fast is it", "why?", "Most of the time an answer is slow because the agent"),
-        ("how do I stop an answer", "and in a direct message?", "In a direct message no mention is needed"),
-        ("is it safe", "and without Redis?", "Redis is supported, but one process needs neither it"),
-        ("is it safe", "why?", "I know no more about that than I said."),
+        ("can I give feedback?", "who sees it?", "Only the operator of the bot sees it"),
+        ("which LLM do you use?", "can I change it?", "To try it with a model such as ChatGPT"),
+        ("does it use Redis?", "what if it is down?", "Answers under way go on, and how they ended"),
+        ("how do I install it?", "how long does that take?", "Plan an hour for the first time"),
+        ("how do I update it?", "and go back?", "Stop the bot, put the copy of the store in its place"),
+        ("do you store my messages?", "where?", "Your data is stored in one SQLite file"),
         ("what does it cost", "what about data privacy", "Stored are questions and answers (seven days)"),
         ("what does it cost", "what is agntcy", "AGNTCY (say"),
-        ("what does it cost", "what about the third point on your list?", "I read this with your question"),
-        ("what does it cost", "I don't get it", "I read this with your question before it"),
-        ("what does it cost", "thanks", "You are welcome."),
         ("what is agntcy", "shorter please", 'AGNTCY (say "agency") is an open source project'),
+        ("what does it cost", "thanks", "You are welcome."),
+        ("what does it cost", "who won the world cup?", "I do not know that."),
     ],
 )
 def test_a_question_without_a_subject_is_read_with_the_one_before(
@@ -61,22 +61,92 @@ def test_a_question_without_a_subject_is_read_with_the_one_before(
 
 
 def test_it_is_said_how_a_question_was_read() -> None:
-    assert "**Read as:** what does it cost for 100 users?\n" in asked(
-        "what does it cost", "and for 100 users?"
+    answer = asked("can I give feedback?", "who sees it?")
+    assert (
+        "**Read as:** Who sees my feedback, and where is it kept?\n\n**Source:** Using it in Slack" in answer
     )
+
+
+def test_a_third_question_is_read_with_what_the_second_was_read_as() -> None:
+    assert asked("how do I install it?", "and on Windows?", "and on a Raspberry Pi?").startswith(
+        "It needs Linux"
+    )
+
+
+def test_what_is_probably_meant_is_shown_as_that_with_what_else_may_be() -> None:
+    answer = asked("can I use two agents?", "how do I pick one?")
+    assert answer.startswith("If I understand you right, you ask: *Which of several agents answers?*")
+    other = answer.partition("Or do you mean this?\n\n1. **")[2].partition("**")[0]
+    assert asked("can I use two agents?", "how do I pick one?", "1").startswith(f"**{other}**\n\n")
+
+
+@pytest.mark.parametrize("question", ["why?", "why not?", "how?"])
+def test_where_no_more_is_known_that_is_said_with_what_is_known(question: str) -> None:
+    answer = asked("does it work with Microsoft Teams?", question)
+    assert answer.startswith("I know no more about that than I said: It works with Slack only.")
+    assert "What else I know of it:\n\n1. **Can it be on a website, or in our intranet?**\n" in answer
+
+
+@pytest.mark.parametrize("question", ["explain", "I don't get it", "what do you mean?"])
+def test_an_answer_that_was_not_understood_comes_in_one_sentence(question: str) -> None:
+    answer = asked("what does it cost", question)
+    assert answer.startswith("In one sentence: The bot costs nothing: it is open source")
+    assert "Write a number to read one." in answer
+
+
+def test_a_point_of_the_last_list_can_be_chosen() -> None:
+    offered = asked("what does it cost", "explain")
+    second = next(line for line in offered.splitlines() if line.startswith("2. ")).strip("2. *")
+    for chosen in ("2", "the second one", "number 2 please", "and what about the second one?"):
+        assert asked("what does it cost", "explain", chosen).startswith(f"**{second}**\n\n")
+    assert asked("what does it cost", "explain", "2", "the last one").startswith("**")
+    assert "has 4 points only" in asked("what does it cost", "explain", "7")
+
+
+def test_where_there_is_no_list_no_point_is_guessed() -> None:
+    answer = asked("what does it cost", "what about the third point on your list?")
+    assert answer.startswith("My last answer has no list")
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "answer"),
+    [
+        (
+            "can the agent ask me for approval?",
+            "show me",
+            "You can try it here: `restart the search service`",
+        ),
+        ("how do I connect my own agent?", "an example please", "**How do I write an agent?**"),
+        ("can I stop an answer?", "in German please", "Diese Demo antwortet nur auf Englisch. I can answer"),
+        ("what does it cost", "are you sure?", "So it stands in the guide (`docs/questions.md`)"),
+    ],
+)
+def test_an_example_a_language_or_the_source_can_be_asked_for(
+    before: str, question: str, answer: str
+) -> None:
+    assert asked(before, question).startswith(answer)
 
 
 @pytest.mark.parametrize("question", ["go on", "more", "and now?", "what else?", "and then?", "weiter"])
-def test_who_wants_more_gets_the_next_section(question: str) -> None:
-    assert asked("is it safe", question).startswith(
-        "**Can somebody forge a request to the bot?**\n\nA forged"
-    )
-    assert "Can somebody forge" not in asked("is it safe", "go on", question)
+def test_who_wants_more_gets_the_next_best_part_of_the_topic(question: str) -> None:
+    known = [each.heading for each in LIBRARY.parts_of(LIBRARY.search("is it safe")[0].section)]
+    first, second = asked("is it safe", question), asked("is it safe", "go on", question)
+    assert first != second
+    for each in (first, second):
+        assert each.split("**")[1] in known and each.endswith("**Source:** Data and security\n")
+
+
+def test_more_detail_is_two_parts_that_were_not_shown() -> None:
+    answer = asked("how do I deploy it?", "more detail please")
+    headings = [line for line in answer.splitlines() if line.startswith("**") and "Source" not in line]
+    assert len(headings) == 2 and "Deploy it as one process" not in answer
 
 
 def test_at_the_end_of_a_page_there_is_no_more() -> None:
     last = LIBRARY.sections_of("data-and-security")[-1]
-    assert asked(last.heading, "go on").startswith("That was the end of *Data and security*.")
+    parts = len(LIBRARY.parts_of(last))
+    answer = asked(last.heading, *["go on"] * parts)
+    assert answer.startswith("That was the end of *Data and security*.")
 
 
 @pytest.mark.parametrize("question", ["why?", "go on", "and now?", "and the second one?"])
@@ -100,14 +170,14 @@ def test_the_rest_of_a_stopped_answer_can_be_stopped_too() -> None:
     assert "".join(texts) + ask(conversation, "continue") == whole
     ask(conversation, "what is agntcy", most=1)
     ask(conversation, "is it safe")
-    assert "forge" in ask(conversation, "go on")  # another answer came since
+    assert "**Source:** Data" in ask(conversation, "go on")  # another answer came since
 
 
 def test_contexts_know_nothing_of_each_other_and_the_oldest_are_forgotten() -> None:
     conversations = TalkContexts(LIBRARY)
     ask(conversations.of("one"), "is it safe")
     assert ask(conversations.of("two"), "go on").startswith(NOTHING)
-    assert "forge" in ask(conversations.of("one"), "go on")
+    assert "**Source:** Data" in ask(conversations.of("one"), "go on")
     for number in range(1000):
         conversations.of(str(number))
     assert ask(conversations.of("one"), "go on").startswith(NOTHING)
