@@ -126,8 +126,8 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
                 is_kept = waits is not None and waits.ended_at is None
                 raise BotError(f"{error} {_KEPT.format(record.key)}" if is_kept else str(error)) from error
         else:
-            record = await _until_delivered(joined, record.key, kept.lock_wait)
-        return _told(record, await _turn_of(store, record))
+            record = await until_delivered(joined, record.key, kept.lock_wait)
+        return link_of_sent(record, await turn_of(store, record))
     finally:
         await store.close()
 
@@ -141,7 +141,7 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     if record.message.is_question:
         sys.stderr.write(_ALONE)
     async with await build(settings, store=store) as app:
-        begun = await _turn_of(store, record)
+        begun = await turn_of(store, record)
         if begun is not None and begun.stage not in _OVER:
             app.threads.registry.go_on(begun)
         sender = OutboundSender(
@@ -156,12 +156,12 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     return record
 
 
-async def _until_delivered(joined: JoinedStore, key: str, patience: float) -> OutboundRecord:
+async def until_delivered(joined: JoinedStore, key: str, patience: float) -> OutboundRecord:
     """The running bot delivers it. Raises BotError if that ends and is not started again."""
     alone, store = 0.0, joined.store
     while alone <= patience:
         record = await outbound(store, key)
-        turn = None if record is None else await _turn_of(store, record)
+        turn = None if record is None else await turn_of(store, record)
         if record is not None and record.ended_at is not None and (turn is None or turn.stage in _OVER):
             return record
         alone = 0.0 if await joined.has_bot() else alone + _LOOK
@@ -169,11 +169,13 @@ async def _until_delivered(joined: JoinedStore, key: str, patience: float) -> Ou
     raise BotError(f"no bot runs that would deliver this; its next start does, and {key} is the id")
 
 
-async def _turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:
+async def turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:
+    """The turn of the message's question; None without one. Raises StoreError."""
     return None if record.turn is None else await store.turn(record.turn)
 
 
-def _told(record: OutboundRecord, turn: TurnRecord | None) -> str:
+def link_of_sent(record: OutboundRecord, turn: TurnRecord | None) -> str:
+    """Where the message is that was sent; "" if the agent was silent. Raises BotError if it was not."""
     if record.error is not None:
         raise BotError(record.error)
     if turn is not None and turn.outcome is Outcome.NO_TEXT:

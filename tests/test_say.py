@@ -123,7 +123,11 @@ class Place:
 
     async def say(self, *words: str) -> tuple[int | None, str, str]:
         """Exit status, stdout and stderr."""
-        process = await self.start("say", *words)
+        return await self.told("say", *words)
+
+    async def told(self, *words: str) -> tuple[int | None, str, str]:
+        """As `say`, of any verb."""
+        process = await self.start(*words)
         out, err = await asyncio.wait_for(process.communicate(), 60.0)
         return process.returncode, out.decode().strip(), err.decode().strip()
 

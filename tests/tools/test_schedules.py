@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ from slack_bot.settings.config_file import read_schedules
 from slack_bot.settings.load import load
 from slack_bot.store.outbound import unfinished_outbound
 from slack_bot.store.stores import join_store
+from slack_bot.testing.harness import CHANNEL
 from tests.features.schedules.test_timer import HOURLY
+from tests.features.usage.test_limits import costs
+from tests.test_say import place as say_place
 
 
 @pytest.fixture
@@ -63,3 +67,25 @@ def test_what_is_no_schedule_is_named(place: Path, capsys: pytest.CaptureFixture
     (place / "slack_bot.toml").write_text("", "utf-8")
     assert main(["schedules"]) == 0
     assert "there are no schedules" in capsys.readouterr().out
+
+
+async def test_a_run_says_what_became_of_it_and_the_list_too(tmp_path: Path) -> None:
+    (tmp_path / "slack_bot.toml").write_text(HOURLY, "utf-8")
+    limits = {"SLACK_BOT_CONFIG": "slack_bot.toml", "SLACK_BOT_USAGE__PERSON_TOKENS": "50"}
+    async with say_place(tmp_path, costs(60)) as plain:
+        at = replace(plain, env={**plain.env, **limits})
+        async with at.running():
+            status, key, said = await at.told("schedules", "run", "news")
+            (root,) = at.workspace.history(CHANNEL)
+            assert (status, key.startswith("sched:news:")) == (0, True)
+            assert said.startswith("done: https://") and said.endswith(root.ts.replace(".", ""))
+            assert "the last run, " in (listed := (await at.told("schedules"))[1])
+            assert listed.endswith(" UTC: sent")
+
+            status, key, said = await at.told("schedules", "run", "news")
+            refused = "The limit of a day is reached: 50 tokens for the schedule news, until "
+            assert (status, key.startswith("sched:news:")) == (1, True)
+            assert said.startswith(f"slack-bot schedules: {refused}")
+        _, listed, _ = await at.told("schedules")
+        assert f": failed: {refused}" in listed.splitlines()[-1]
+        assert len(at.agent.questions) == len(at.workspace.history(CHANNEL)) == 1

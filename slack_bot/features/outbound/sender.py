@@ -46,7 +46,7 @@ from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.people import PersonKind
 from ...turn.progress import Stage
 from ...turn.quotes import ThreadMessage
-from ...turn.record import Question, QuestionOrigin, ThreadKey
+from ...turn.record import Question, QuestionOrigin, ThreadKey, program_in_words
 from ..feature import BotParts, Feature, FeatureWork
 
 _log = logging.getLogger(__name__)
@@ -113,7 +113,11 @@ class OutboundSender:
         except (SlackError, OverLimit) as error:
             stored = await outbound(self._store, record.key) or record
             result = replace(stored, error=str(error))
-            _log.error("a message of the operator was not delivered: %s", error, extra={"turn": record.key})
+            extra, who = {"turn": record.key}, _sender_of(record.message)
+            if isinstance(error, OverLimit):
+                _log.warning("a question of %s was not asked: %s", who, error, extra=extra)
+            else:
+                _log.error("a message of %s was not delivered: %s", who, error, extra=extra)
         result = replace(result, ended_at=self._clock.wall())
         await save_outbound(self._store, result)
         return result
@@ -273,6 +277,11 @@ class OutboundSender:
         if isinstance(result, CallFailed):
             raise _refused(result, thread.channel)
         return result.ts
+
+
+def _sender_of(message: OutboundMessage) -> str:
+    """Who wanted the message, for the log."""
+    return program_in_words(message.program) or "the operator"
 
 
 def _origin(record: OutboundRecord, thread: ThreadKey) -> Question:

@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 
 from ...settings.schedules import ScheduleEntry
 from ...store.collection import Collection
-from ...turn.outbound import OutboundMessage
+from ...turn.failure import why_failed
+from ...turn.outbound import FAILED, OutboundMessage, OutboundRecord
+from ...turn.progress import Stage, TurnRecord
 from ...turn.record import QuestionOrigin
 
 ON_TIME = 60.0
 """Seconds after which a run was missed."""
+RUNNING = "running"
+"""The state of a run whose question the agent answers."""
 TELL_AGAIN = 86_400.0
 """Seconds after which it is told again that a schedule fails."""
 
@@ -93,21 +97,48 @@ def message_of(name: str, schedule: ScheduleEntry) -> OutboundMessage:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleStatus:
-    """One schedule, for people. `next_at`: seconds since 1970."""
+    """One schedule, for people. `next_at`: seconds since 1970. `last`: what came of its last run."""
 
     name: str
     schedule: ScheduleEntry
     next_at: float
     paused_by: str = ""
+    last: LastRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """A run that was begun. `at`: seconds since 1970. `state`: as of its message. `failure`: why it did not
+    work, in a sentence; "" if it did, or is not over.
+    """
+
+    at: float
+    state: str
+    failure: str = ""
+
+
+def last_run(record: OutboundRecord, turn: TurnRecord | None, secrets: tuple[str, ...] = ()) -> LastRun:
+    """What came of a run. `turn`: its question's. `secrets` must never be shown."""
+    failure = record.error or why_failed(turn, secrets)
+    is_over = turn is None or turn.stage in (Stage.ENDED, Stage.WATCHED)
+    state = FAILED if failure else record.state if is_over else RUNNING
+    return LastRun(record.accepted_at, state, failure)
 
 
 def statuses(
-    schedules: Mapping[str, ScheduleEntry], states: Mapping[str, ScheduleState], now: float
+    schedules: Mapping[str, ScheduleEntry],
+    states: Mapping[str, ScheduleState],
+    now: float,
+    last: Mapping[str, LastRun] = {},
 ) -> list[ScheduleStatus]:
-    """All schedules, the next first, and those that are stopped last."""
+    """All schedules, the next first, and those that are stopped last. `last`: their last runs."""
     unsorted = [
         ScheduleStatus(
-            name, schedule, schedule.rule.next_after(now), states[name].paused_by if name in states else ""
+            name,
+            schedule,
+            schedule.rule.next_after(now),
+            states[name].paused_by if name in states else "",
+            last.get(name),
         )
         for name, schedule in schedules.items()
     ]

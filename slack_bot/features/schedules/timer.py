@@ -20,10 +20,12 @@ from ...turn.progress import Stage
 from .records import (
     RUNS,
     SCHEDULES,
+    LastRun,
     ScheduleState,
     ScheduleStatus,
     WatchedRun,
     due_run,
+    last_run,
     message_of,
     passed,
     paused,
@@ -129,11 +131,15 @@ class ScheduleTimer:
 
     async def statuses(self) -> list[ScheduleStatus]:
         """All schedules. Raises StoreError."""
-        states = dict[str, ScheduleState]()
+        states, last = dict[str, ScheduleState](), dict[str, LastRun]()
         for name in self._schedules:
-            if (state := await self._store.get(SCHEDULES, (name,))) is not None:
-                states[name] = state
-        return statuses(self._schedules, states, self._clock.wall())
+            if (state := await self._store.get(SCHEDULES, (name,))) is None:
+                continue
+            states[name] = state
+            if state.last and (record := await outbound(self._store, state.last)) is not None:
+                turn = None if record.turn is None else await self._store.turn(record.turn)
+                last[name] = last_run(record, turn)
+        return statuses(self._schedules, states, self._clock.wall(), last)
 
     def is_of(self, name: str, team: str) -> bool:
         """Whether people of the workspace `team` may change it. One that is gone is nobody's."""

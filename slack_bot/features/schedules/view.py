@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from ...slack.blocks import Block, actions, context, plain, shorten
 from ...text.home_words import (
     HOME_MORE_QUESTIONS,
+    HOME_SCHEDULE_FAILED,
     HOME_SCHEDULE_FORMAT,
     HOME_SCHEDULE_GO_ON_LABEL,
     HOME_SCHEDULE_NEXT,
@@ -46,6 +47,8 @@ def _schedule(shown: ScheduleStatus, *, can_change: bool) -> Iterator[Block]:
     words.append(_text(f" · {HOME_SCHEDULE_STOPPED if is_stopped else HOME_SCHEDULE_NEXT}"))
     if not is_stopped:
         words.append(_date(int(shown.next_at)))
+    if shown.last is not None and shown.last.failure:
+        words.append(_text(f" · {HOME_SCHEDULE_FAILED}"))
     yield {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": words}]}
     if can_change:
         switch = (

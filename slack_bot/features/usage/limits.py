@@ -27,7 +27,7 @@ from ...text.feature_words import (
 from ...text.home_words import HOME_USAGE, HOME_USAGE_TITLE
 from ...threads.background import TaskSet
 from ...threads.notices import Notices
-from ...turn.record import Question
+from ...turn.record import Question, program_in_words
 from ...turn.usage import Usage
 from .meter import money
 from .records import DAY_USAGE, DayKey, DayUsage, UserKind
@@ -35,6 +35,7 @@ from .records import DAY_USAGE, DayKey, DayUsage, UserKind
 _log = logging.getLogger(__name__)
 
 _Used = dict[UserKind, DayUsage]
+_WHOSE = {UserKind.PERSON: "one person", UserKind.CHANNEL: "one channel", UserKind.ALL: "all together"}
 _WHO = {UserKind.PERSON: USED_BY_PERSON, UserKind.CHANNEL: USED_BY_CHANNEL, UserKind.ALL: USED_BY_ALL}
 
 
@@ -98,9 +99,9 @@ class DayLimits:
             if limit.part(used.get(limit.kind)) >= 1:
                 words = USED_UP.format(_WHO[limit.kind], self._amount(limit), _resets(now))
                 wait = (_day_end(now) - datetime.fromtimestamp(now, UTC)).total_seconds()
-                return Refusal(
-                    f"the limit of a day is reached: {limit.kind}, {self._amount(limit)}", words, wait
-                )
+                whose = _whose(limit.kind, user)
+                reason = f"the limit of a day is reached: {self._amount(limit)} for {whose}"
+                return Refusal(f"{reason}, until {_day_end(now):%Y-%m-%d %H:%M} UTC", words, wait)
         return None
 
     async def _used(self, now: float, user: str, channel: str, team: str) -> _Used:
@@ -179,6 +180,11 @@ class DayLimits:
         ]
         head: Block = {"type": "header", "text": plain(HOME_USAGE_TITLE)}
         return [head, {"type": "section", "text": plain("\n".join(lines))}]
+
+
+def _whose(kind: UserKind, user: str) -> str:
+    """Whose limit it is, for the log. A program, as `schedule:news`, has the limit of a person."""
+    return (kind is UserKind.PERSON and program_in_words(user)) or _WHOSE[kind]
 
 
 def _resets(now: float) -> str:

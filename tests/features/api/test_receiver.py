@@ -281,7 +281,8 @@ async def test_a_program_is_an_asker_of_its_own_for_the_limits_of_a_day(tmp_path
             await here.until_ended(taken.body["id"])
         found = await here.post({"user": "U1", "ask": "What broke?"}, once="3")
         assert (found.status, found.body["error"]) == (429, "too_many")
-        assert found.sentence == "The limit of a day is reached: person, 100 tokens."
+        assert found.sentence.startswith("The limit of a day is reached: 100 tokens for the key ")
+        assert found.sentence.endswith(" 00:00 UTC.")
         assert 0 < int(found.headers["Retry-After"]) <= 86_400
         taken = await here.hook("github", OPENED, **{"X-GitHub-Delivery": "1"})
         assert taken.status == 202, "another asker"

@@ -12,6 +12,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.examples import at_each_fifth
+from tests.features.schedules.test_feature import open_home
 from tests.features.schedules.test_timer import DAY, HOUR, HOURLY, SILENT, clockwork, pass_time, roots
 from tests.features.usage.test_limits import costs
 
@@ -74,14 +75,22 @@ async def test_a_person_is_told_directly_also_of_what_was_never_posted(tmp_path:
 
 
 @on_virtual_time
-async def test_a_run_over_a_limit_is_not_asked_and_told_once(tmp_path: Path) -> None:
+async def test_a_run_over_a_limit_is_not_asked_and_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     limits = {"usage.total_tokens": 100}
     async with clockwork(tmp_path, HOURLY + TOLD, *[costs(60)] * 9, **limits) as bot:
         with_ops(bot)
         await pass_time(bot, 6 * HOUR)
         assert len(bot.agent.questions) == len(roots(bot)) < 6
         (line,) = [each for each in told(bot) if "did not work" in each]
-        assert line == ("The schedule *news* did not work. The limit of a day is reached: all, 100 tokens.")
+        reason = "The limit of a day is reached: 100 tokens for all together, until "
+        assert line.startswith(f"The schedule *news* did not work. {reason}")
+        assert line.endswith(" 00:00 UTC.")
+        (told_again, *_) = [each for each in caplog.messages if each.startswith("a question of")]
+        assert told_again.startswith("a question of the schedule news was not asked: The limit of a day is")
+        await open_home(bot, "U1")
+        assert "· the last run failed" in str(bot.workspace.home("U1"))
 
 
 @on_virtual_time
