@@ -6,6 +6,7 @@ from .text.words import (
     AGENT_FAILED,
     AGENT_LOGIN_REFUSED,
     AGENT_LOGIN_UNAVAILABLE,
+    AGENT_NOT_THERE,
     AGENT_NOT_UNDERSTOOD,
     AGENT_PROTOCOL_UNKNOWN,
     AGENT_REFUSED,
@@ -13,6 +14,7 @@ from .text.words import (
     AGENT_SILENT,
     AGENT_UNREACHABLE,
     AGENT_UNTRUSTED,
+    AGENT_UNUSABLE,
     ASKER_LOGIN_REFUSED,
     ASKER_LOGIN_UNAVAILABLE,
     ASKER_REFUSED_BY_AGENT,
@@ -119,7 +121,14 @@ class CardError(AgentError):
     safe = AGENT_UNREACHABLE
 
 
-class ForeignBinding(CardError):
+class UnusableCard(CardError):
+    """What is there cannot be used, and no waiting changes that: the card or a setting has to be mended."""
+
+    safe = AGENT_UNUSABLE
+    problem = "The agent's card cannot be used; see the log."
+
+
+class ForeignBinding(UnusableCard):
     """The card names no way to ask that this bot speaks."""
 
     is_lasting = True
@@ -134,7 +143,10 @@ class ForeignBinding(CardError):
 
 
 class NoCard(CardError):
-    """No card at the address. `tried`: where and why not, without the remedy."""
+    """No card at the address, or something else. `tried`: where and why not, without the remedy."""
+
+    safe = AGENT_NOT_THERE
+    problem = "There is no agent card at the agent's address; see the log."
 
     def __init__(self, tried: str) -> None:
         super().__init__(f"{tried}; A2A_AGENT_URL {CARD_ADDRESS}")

@@ -144,6 +144,8 @@ WITH_REFERENCE = "{} Reference: {}."
 # The agent could not be asked, or did not answer.
 AGENT_FAILED = "The agent could not answer."
 AGENT_UNREACHABLE = "The agent cannot be reached right now."
+AGENT_NOT_THERE = "There is no agent at the address that I was given: please tell whoever runs me."
+AGENT_UNUSABLE = "I cannot use what the agent says of itself: please tell whoever runs me."
 AGENT_UNTRUSTED = (
     "What the agent says of itself has to be checked before I may ask it. Trying again will not help:"
     " please tell whoever runs me."

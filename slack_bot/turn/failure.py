@@ -1,8 +1,16 @@
-"""PURE. Why a turn failed, in words for a program or an operator, who do not see its thread."""
+"""PURE. Words for a program or an operator, who do not see the thread: why a turn failed, and who asked."""
 
 from collections.abc import Mapping
 
-from ..text.feature_words import AGENT_FAILED, ANSWER_LOST, BECAUSE, NOT_ASKED
+from ..text.feature_words import (
+    AGENT_FAILED,
+    ANSWER_LOST,
+    BECAUSE,
+    HOOK_IN_WORDS,
+    KEY_IN_WORDS,
+    NOT_ASKED,
+    SCHEDULE_IN_WORDS,
+)
 from ..text.sanitize import sanitize
 from .progress import Stage, TurnRecord
 from .record import Outcome
@@ -13,6 +21,7 @@ _WORDS: Mapping[Outcome | None, str] = {
     Outcome.LOST: ANSWER_LOST,
     Outcome.REFUSED: NOT_ASKED,
 }
+_PROGRAMS = {"schedule": SCHEDULE_IN_WORDS, "key": KEY_IN_WORDS, "hook": HOOK_IN_WORDS}
 
 
 def why_failed(turn: TurnRecord | None, secrets: tuple[str, ...] = ()) -> str:
@@ -25,3 +34,9 @@ def why_failed(turn: TurnRecord | None, secrets: tuple[str, ...] = ()) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _MOST_REASON else f"{text[: _MOST_REASON - 1]}…"
+
+
+def program_in_words(program: str) -> str:
+    """What asks in place of a person (`Question.program`); "" for a person and where nobody asks."""
+    kind, _, name = program.partition(":")
+    return _PROGRAMS.get(kind, "{}").format(name) if name else ""

@@ -226,12 +226,3 @@ class Introduction:
     description: str = ""
     skills: tuple[Skill, ...] = ()
     icon: str = ""
-
-
-_PROGRAMS = {"schedule": "the schedule", "key": "the key", "hook": "the webhook"}
-
-
-def program_in_words(program: str) -> str:
-    """What asks in place of a person (`Question.program`), for operators; "" for a person and for nobody."""
-    kind, _, name = program.partition(":")
-    return f"{_PROGRAMS.get(kind, kind)} {name}" if name else ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.failure import why_failed
+from slack_bot.turn.failure import program_in_words, why_failed
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import WRONG, Outcome, Question, ThreadKey
 
@@ -49,3 +49,18 @@ def test_only_what_is_over_and_wrong_has_a_reason(outcome: Outcome, reason: str,
     found = why_failed(turn)
     assert bool(found) is (outcome in WRONG and stage is Stage.ENDED)
     assert len(found) < 400 and "\n" not in found
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("schedule:news", "the schedule news"),
+        ("key:ci", "the key ci"),
+        ("hook:alerts", "the webhook alerts"),
+        ("other:x", "x"),
+        ("U1", ""),
+        ("", ""),
+    ],
+)
+def test_programs_have_words(program: str, words: str) -> None:
+    assert program_in_words(program) == words

@@ -7,8 +7,9 @@ setting to change.
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -21,6 +22,7 @@ from ...errors import (
     NoCard,
     SettingsError,
     StreamLost,
+    UnusableCard,
 )
 from ...http_client import AsyncClient, Auth
 from ...settings.models import AgentSettings
@@ -36,8 +38,7 @@ _MAX_CARD_BYTES = 1024 * 1024
 _MAX_SKILLS = 20  # and examples of each
 _ACCEPT = {"Accept": "application/json", "Accept-Encoding": "identity"}
 _SPOKEN = re.compile(r"/(ui/form_request|interactions/approval)/v1\Z")  # AgentStack's (facts: A2A 3)
-_NOTHING = frozenset(f"HTTP {status}" for status in (400, 404, 405, 410, 501))
-_LOCKED = frozenset({"HTTP 401", "HTTP 403"})
+_NOTHING, _LOCKED = frozenset({400, 404, 405, 410, 501}), frozenset({401, 403})  # HTTP
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
 _BINDINGS: Mapping[str, Binding] = {
     "JSONRPC": "JSONRPC",
@@ -85,6 +86,25 @@ class AgentCard:
     signed_by: str = ""
 
 
+class _MissKind(Enum):
+    """What is there in place of a card."""
+
+    NOTHING = auto()
+    OTHER = auto()  # of another site or program
+    LOCKED = auto()
+    AWAY = auto()  # the server is there, and may have the card later
+    UNUSABLE = auto()  # no time mends it
+
+
+@dataclass(frozen=True, slots=True)
+class _Miss:
+    """An address without a card, and why, in a few words."""
+
+    url: str
+    reason: str
+    kind: _MissKind = _MissKind.OTHER
+
+
 # -- where it is ---------------------------------------------------------------------------------------------
 
 
@@ -118,31 +138,39 @@ async def fetch_card(http: AsyncClient, auth: Auth, settings: AgentSettings) -> 
     Raises AgentUnreachable if no server answers, CardError if it has no usable card, and CardUntrusted if no
     configured key signed the card.
     """
-    configured, misses = settings.url or "", list[tuple[str, str]]()
+    configured, misses = settings.url or "", list[_Miss]()
     try:
         async with asyncio.timeout(settings.card_timeout):
             for url in card_urls(configured):
-                card_or_reason = await _fetch(http, auth, url)
-                if not isinstance(card_or_reason, str):
-                    card, signed_by = await signed_part(card_or_reason, url, settings)
+                found = await _fetch(http, auth, url)
+                if not isinstance(found, _Miss):
+                    card, signed_by = await signed_part(found, url, settings)
                     return replace(resolve(card, url, settings), signed_by=signed_by)
-                misses.append((url, card_or_reason))
+                misses.append(found)
     except TimeoutError as error:
         host = origin_of(configured)
         raise CardError(f"{host} did not send its agent card within {settings.card_timeout:g} s") from error
     except (StreamLost, BadAgentData) as error:
         raise CardError(f"the agent card cannot be read: {error}") from error
-    url, reason = next((miss for miss in misses[:2] if miss[1] not in _NOTHING), misses[0])
-    if reason in _LOCKED:
-        refusal = f"refuses the bot's credentials with {reason}"
+    raise _no_card(misses, settings)
+
+
+def _no_card(misses: Sequence[_Miss], settings: AgentSettings) -> CardError:
+    """The error that says most, where the card is at none of its addresses."""
+    miss = next((each for each in misses[:2] if each.kind is not _MissKind.NOTHING), misses[0])
+    if miss.kind is _MissKind.NOTHING:
+        everywhere = f"{base_of(settings.url or '')} or below its /.well-known/"
+        return NoCard(f"no agent card at {miss.url if len(misses) == 1 else everywhere} ({miss.reason})")
+    if miss.kind is _MissKind.OTHER:
+        return NoCard(f"what is at {miss.url} is no agent card: {miss.reason}")
+    if miss.kind is _MissKind.LOCKED:
+        refusal = f"refuses the bot's credentials with {miss.reason}"
         if not has_credentials(settings):
-            refusal = f"answers {reason}, and no credentials are set for it"
-        raise CardRefused(f"no agent card at {url}: the server {refusal}", login_remedy(settings))
-    if reason not in _NOTHING:
-        why = f": {reason}" if "; " in reason else f" ({reason})"  # with a remedy, or without one
-        raise CardError(f"no agent card at {url}{why}")
-    tried = url if len(misses) == 1 else f"{base_of(configured)} or below its /.well-known/"
-    raise NoCard(f"no agent card at {tried} ({reason})")
+            refusal = f"answers {miss.reason}, and no credentials are set for it"
+        return CardRefused(f"no agent card at {miss.url}: the server {refusal}", login_remedy(settings))
+    why = f": {miss.reason}" if "; " in miss.reason else f" ({miss.reason})"  # with a remedy, or without one
+    sentence = f"no agent card at {miss.url}{why}"
+    return UnusableCard(sentence) if miss.kind is _MissKind.UNUSABLE else CardError(sentence)
 
 
 def check_card_keys(path: str) -> None:
@@ -174,31 +202,36 @@ def _verified(card: Object, found_at: str, path: str) -> tuple[Object, str]:
     return verified.card, verified.key
 
 
-async def _fetch(http: AsyncClient, auth: Auth, url: str) -> Object | str:
+async def _fetch(http: AsyncClient, auth: Auth, url: str) -> Object | _Miss:
     host = str(origin_of(url))
     with map_exceptions(host):
         async with http.stream("GET", url, headers=_ACCEPT, auth=auth) as response:
             if not response.is_success:
-                return _refused(response.status_code)
+                return _refused(url, response.status_code)
             try:
                 value = parse_json(await read_body(response, host, _MAX_CARD_BYTES), host)
             except BadEncoding as error:
-                return str(error)
+                return _Miss(url, str(error), _MissKind.UNUSABLE)
             except BadAgentData:
-                if "html" in media_type(response):
-                    return "a web page is there, not JSON; is a login or another site at this address?"
-                return "what is there is not JSON, or too large"
+                is_page = "html" in media_type(response)
+                return _Miss(url, "a web page" if is_page else "it is not JSON, or too large")
     card = object_of(value)
     is_card = "supportedInterfaces" in card or "url" in card or {"name", "skills"} <= card.keys()
-    return card if is_card else "it is JSON, but not an agent card"
+    return card if is_card else _Miss(url, "it is JSON of something else")
 
 
-def _refused(status: int) -> str:
+def _refused(url: str, status: int) -> _Miss:
+    reason = f"HTTP {status}"
     if 300 <= status < 400:
-        return f"the server redirects (HTTP {status}), which is not followed; use the final address"
-    if status >= 500 and (nothing := f"HTTP {status}") not in _NOTHING:
-        return f"the server is not ready ({nothing}); look whether the agent has started, and at its log"
-    return f"HTTP {status}"
+        redirects = f"the server redirects ({reason}), which is not followed; use the final address"
+        return _Miss(url, redirects, _MissKind.UNUSABLE)
+    if status in _NOTHING:
+        return _Miss(url, reason, _MissKind.NOTHING)
+    if status in _LOCKED:
+        return _Miss(url, reason, _MissKind.LOCKED)
+    if status >= 500:
+        reason = f"the server is not ready ({reason}); look whether the agent has started, and at its log"
+    return _Miss(url, reason, _MissKind.AWAY)
 
 
 # -- what it says --------------------------------------------------------------------------------------------
@@ -221,7 +254,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
     for each in extensions:
         uri = text_of(each.get("uri"))
         if each.get("required") is True and uri not in (*settings.extensions, *known_extensions):
-            raise CardError(
+            raise UnusableCard(
                 f"the agent card at {found_at} requires the extension {uri}; name it in"
                 " SLACK_BOT_AGENT__EXTENSIONS if plain text answers work with it"
             )
@@ -319,7 +352,7 @@ def _usable(interfaces: list[Interface], found_at: str, settings: AgentSettings)
         and admits(each.url, configured, settings.allowed_hosts)
     ]
     if usable[:1] != absolute[:1]:
-        raise CardError(f"the agent card at {found_at} {_why_not(absolute[0].url, configured)}{_USE_OURS}")
+        raise UnusableCard(f"the agent card at {found_at} {_why_not(absolute[0].url, configured)}{_USE_OURS}")
     return usable
 
 
@@ -355,7 +388,8 @@ def _not_ours(card: Object, found_at: str) -> CardError:
     if bindings and not any(_binding(each) for each in bindings):
         others = " and ".join(sorted(bindings))
         return ForeignBinding(found_at, others)
-    return CardError(f"the agent card at {found_at} does not say where the agent is; it lacks an address")
+    lacks = "does not say where the agent is: let it name the agent's address"
+    return UnusableCard(f"the agent card at {found_at} {lacks}")
 
 
 def _auth(card: Object) -> Iterator[tuple[str, ...]]:

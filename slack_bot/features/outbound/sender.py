@@ -42,11 +42,12 @@ from ...store.quoted import keep_quoted
 from ...text.fit import MessageLimits
 from ...text.ledger import split_into_segments
 from ...threads.threads import Threads
+from ...turn.failure import program_in_words
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.people import PersonKind
 from ...turn.progress import Stage
 from ...turn.quotes import ThreadMessage
-from ...turn.record import Question, QuestionOrigin, ThreadKey, program_in_words
+from ...turn.record import Question, QuestionOrigin, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
 
 _log = logging.getLogger(__name__)

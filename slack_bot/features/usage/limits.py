@@ -15,6 +15,10 @@ from ...settings.usage import UsageSettings
 from ...slack.blocks import Block, plain
 from ...store.collection import CollectionStore
 from ...text.feature_words import (
+    LIMIT_OF_ALL,
+    LIMIT_OF_CHANNEL,
+    LIMIT_OF_DAY,
+    LIMIT_OF_PERSON,
     RESETS,
     USAGE_MONEY,
     USAGE_TOKENS,
@@ -27,7 +31,8 @@ from ...text.feature_words import (
 from ...text.home_words import HOME_USAGE, HOME_USAGE_TITLE
 from ...threads.background import TaskSet
 from ...threads.notices import Notices
-from ...turn.record import Question, program_in_words
+from ...turn.failure import program_in_words
+from ...turn.record import Question
 from ...turn.usage import Usage
 from .meter import money
 from .records import DAY_USAGE, DayKey, DayUsage, UserKind
@@ -35,7 +40,11 @@ from .records import DAY_USAGE, DayKey, DayUsage, UserKind
 _log = logging.getLogger(__name__)
 
 _Used = dict[UserKind, DayUsage]
-_WHOSE = {UserKind.PERSON: "one person", UserKind.CHANNEL: "one channel", UserKind.ALL: "all together"}
+_WHOSE = {
+    UserKind.PERSON: LIMIT_OF_PERSON,
+    UserKind.CHANNEL: LIMIT_OF_CHANNEL,
+    UserKind.ALL: LIMIT_OF_ALL,
+}
 _WHO = {UserKind.PERSON: USED_BY_PERSON, UserKind.CHANNEL: USED_BY_CHANNEL, UserKind.ALL: USED_BY_ALL}
 
 
@@ -100,8 +109,8 @@ class DayLimits:
                 words = USED_UP.format(_WHO[limit.kind], self._amount(limit), _resets(now))
                 wait = (_day_end(now) - datetime.fromtimestamp(now, UTC)).total_seconds()
                 whose = _whose(limit.kind, user)
-                reason = f"the limit of a day is reached: {self._amount(limit)} for {whose}"
-                return Refusal(f"{reason}, until {_day_end(now):%Y-%m-%d %H:%M} UTC", words, wait)
+                end = f"{_day_end(now):%Y-%m-%d %H:%M}"
+                return Refusal(LIMIT_OF_DAY.format(self._amount(limit), whose, end), words, wait)
         return None
 
     async def _used(self, now: float, user: str, channel: str, team: str) -> _Used:

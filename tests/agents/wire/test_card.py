@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,12 @@ from slack_bot.agents.wire.auth import Credentials
 from slack_bot.agents.wire.calls import Interface
 from slack_bot.agents.wire.card import AgentCard, base_of, card_urls, fetch_card, resolve
 from slack_bot.agents.wire.transport import new_http
-from slack_bot.errors import AgentUnreachable, CardError, ForeignBinding
+from slack_bot.errors import AgentUnreachable, CardError, ForeignBinding, UnusableCard
 from slack_bot.settings.models import AgentSettings
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.harness import CHANNEL, run_bot
+from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.words import AGENT_NOT_THERE, AGENT_UNREACHABLE, AGENT_UNUSABLE
 from tests.agents.memory_server import JSON, Body, Server, json_reply, reply
 
 URL = "https://agent.example/"
@@ -44,8 +48,8 @@ def refused(card: Any, rules: AgentSettings = RULES) -> str:
         resolve(card, AT, rules)
     said = str(caught.value)
     assert "\n" not in said
-    is_lasting = isinstance(caught.value, ForeignBinding)
-    assert (caught.value.safe == CardError.safe) is not is_lasting
+    assert isinstance(caught.value, UnusableCard), "no waiting mends it"
+    assert (caught.value.safe == UnusableCard.safe) is not isinstance(caught.value, ForeignBinding)
     return said
 
 
@@ -205,8 +209,8 @@ def test_a_card_of_other_bindings_only() -> None:
 
 
 def test_a_card_without_an_address() -> None:
-    assert "lacks an address" in refused({"name": "A", "skills": []})
-    assert "lacks an address" in refused(v10({"protocolBinding": "JSONRPC"}))
+    assert "let it name the agent's address" in refused({"name": "A", "skills": []})
+    assert "let it name the agent's address" in refused(v10({"protocolBinding": "JSONRPC"}))
 
 
 def test_required_extensions() -> None:
@@ -401,12 +405,15 @@ async def test_nothing_there() -> None:
 @pytest.mark.parametrize(
     ("response", "words"),
     [
-        (lambda: reply(b"<html>", headers=HTML), "a web page is there"),
+        (lambda: reply(b"<html>", headers=HTML), "is no agent card: a web page; A2A_AGENT_URL must be"),
         (lambda: reply(b"hello", headers={"content-type": "text/plain"}), "not JSON"),
         (lambda: reply(b"{", headers=JSON), "not JSON"),
         (lambda: reply(*[b" " * 100_000] * 11, headers=JSON), "too large"),
-        (lambda: json_reply(["a"]), "not an agent card"),
-        (lambda: json_reply({"detail": "x"}), "not an agent card"),
+        (lambda: json_reply(["a"]), "is no agent card: it is JSON of something else; A2A_AGENT_URL must be"),
+        (
+            lambda: json_reply({"detail": "x"}),
+            "is no agent card: it is JSON of something else; A2A_AGENT_URL",
+        ),
         (lambda: reply(status=401), "SLACK_BOT_AGENT__BEARER_TOKEN"),
         (lambda: reply(status=403), "HTTP 403"),
         (lambda: reply(status=302, headers={"location": "/login"}), "redirects (HTTP 302)"),
@@ -417,6 +424,30 @@ async def test_something_else_is_there(response: Callable[[], httpx.Response], w
     said = await failing(lambda _: response())
     assert words in said
     assert "https://agent.example/x/.well-known/agent-card.json" in said
+
+
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        (lambda: reply(status=404), AGENT_NOT_THERE),
+        (lambda: reply(b"<html>", headers=HTML), AGENT_NOT_THERE),
+        (lambda: json_reply({"detail": "x"}), AGENT_NOT_THERE),
+        (lambda: reply(status=302, headers={"location": "/login"}), AGENT_UNUSABLE),
+        (lambda: json_reply({"name": "x", "skills": []}), AGENT_UNUSABLE),
+        (lambda: reply(status=503), AGENT_UNREACHABLE),
+        (lambda: reply(status=429), AGENT_UNREACHABLE),
+    ],
+)
+@on_virtual_time
+async def test_readers_learn_whether_to_wait_or_to_tell_the_operator_and_no_detail(
+    response: Callable[[], httpx.Response], words: str
+) -> None:
+    async with run_bot(through=lambda _: httpx.MockTransport(lambda request: response())) as bot:
+        root = await bot.ask("why?")
+        await bot.idle()
+        said, *_ = bot.workspace.thread(CHANNEL, root)[-1].extras
+        assert said.startswith(words)
+        assert not re.search(r"HTTP|JSON|card|A2A|example", said)
 
 
 async def test_the_more_telling_place_is_told() -> None:

@@ -117,6 +117,32 @@ async def serve(stack: AsyncExitStack, *routes: web.RouteDef) -> str:
     return f"http://127.0.0.1:{runner.addresses[0][1]}"
 
 
+NO_CARD = "what is at {}/.well-known/agent-card.json is no agent card:"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (web.Response(status=404), "no agent card at {} or below its /.well-known/ (HTTP 404)"),
+        (web.Response(text="<html>", content_type="text/html"), f"{NO_CARD} a web page"),
+        (web.json_response({"a": 1}), f"{NO_CARD} it is JSON of something else"),
+    ],
+)
+async def test_something_else_than_an_agent_is_told_from_an_agent_that_is_away(
+    environment: dict[str, str], answer: web.Response, text: str
+) -> None:
+    async def site(request: web.Request) -> web.Response:
+        headers = {"content-type": answer.content_type}
+        return web.Response(body=answer.body, status=answer.status, headers=headers)
+
+    async with well(environment) as setup, AsyncExitStack() as stack:
+        address = await serve(stack, web.get("/{path:.*}", site))
+        environment["A2A_AGENT_URL"] = address
+        found = await one(setup)
+    assert (found.check, found.text) == ("agent card", text.format(address))
+    assert found.remedy == "A2A_AGENT_URL must be the agent's base address or the full address of its card"
+
+
 async def test_an_agent_whose_card_names_an_address_that_takes_no_calls(environment: dict[str, str]) -> None:
     """An old card (A2A 0.2) beside an agent that has moved."""
 
