@@ -1,6 +1,5 @@
 """`slack-bot say`: puts a message into the store, and delivers it where no bot runs that would."""
 
-import asyncio
 import re
 import sys
 import uuid
@@ -9,24 +8,20 @@ from argparse import Namespace
 from .app import build, store_options
 from .clock import system_clock
 from .errors import BotError, SettingsError, SlackError
+from .features.outbound.delivered import OVER, link_of_sent, turn_of, until_delivered
 from .features.outbound.sender import OutboundSender
 from .settings.load import Settings
 from .settings.teams import are_several
 from .store.contracts import Store
 from .store.outbound import accept_outbound, outbound
-from .store.stores import JoinedStore, join_store
+from .store.stores import join_store
 from .turn.outbound import OutboundMessage, OutboundRecord, place_of_link
-from .turn.progress import Stage, TurnRecord
-from .turn.record import Outcome
 
-_LOOK = 0.5  # seconds between two looks whether the running bot has delivered it
 _CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
 _TEAM = re.compile(r"T[A-Z0-9]+")
 _TS = re.compile(r"[0-9]+\.[0-9]+")
 _ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
 _KEPT = "It is kept as {}: the next bot that starts says it."
-_GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
-_OVER = frozenset({Stage.ENDED, Stage.WATCHED})
 
 
 def message_of(args: Namespace) -> OutboundMessage:
@@ -142,7 +137,7 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         sys.stderr.write(_ALONE)
     async with await build(settings, store=store) as app:
         begun = await turn_of(store, record)
-        if begun is not None and begun.stage not in _OVER:
+        if begun is not None and begun.stage not in OVER:
             app.threads.registry.go_on(begun)
         sender = OutboundSender(
             store=app.store,
@@ -154,32 +149,3 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         record = await sender.deliver(record)
         await app.threads.idle()
     return record
-
-
-async def until_delivered(joined: JoinedStore, key: str, patience: float) -> OutboundRecord:
-    """The running bot delivers it. Raises BotError if that ends and is not started again."""
-    alone, store = 0.0, joined.store
-    while alone <= patience:
-        record = await outbound(store, key)
-        turn = None if record is None else await turn_of(store, record)
-        if record is not None and record.ended_at is not None and (turn is None or turn.stage in _OVER):
-            return record
-        alone = 0.0 if await joined.has_bot() else alone + _LOOK
-        await asyncio.sleep(_LOOK)
-    raise BotError(f"no bot runs that would deliver this; its next start does, and {key} is the id")
-
-
-async def turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:
-    """The turn of the message's question; None without one. Raises StoreError."""
-    return None if record.turn is None else await store.turn(record.turn)
-
-
-def link_of_sent(record: OutboundRecord, turn: TurnRecord | None) -> str:
-    """Where the message is that was sent; "" if the agent was silent. Raises BotError if it was not."""
-    if record.error is not None:
-        raise BotError(record.error)
-    if turn is not None and turn.outcome is Outcome.NO_TEXT:
-        raise BotError(f"the agent finished without writing an answer; see {record.link}")
-    if turn is not None and turn.outcome is not None and turn.outcome not in _GOOD:
-        raise BotError(f"the agent did not answer ({turn.outcome}); see {record.link}")
-    return record.link

@@ -9,6 +9,7 @@ from datetime import datetime
 from ..app import store_options
 from ..clock import system_clock
 from ..errors import SettingsError, StoreMissing, StoreOutdated
+from ..features.outbound.delivered import link_of_sent, turn_of, until_delivered
 from ..features.schedules.records import (
     SCHEDULES,
     LastRun,
@@ -18,7 +19,6 @@ from ..features.schedules.records import (
     statuses,
 )
 from ..features.schedules.timer import ScheduleTimer
-from ..say import link_of_sent, turn_of, until_delivered
 from ..settings.config_file import read_schedules
 from ..settings.cron import zone_of
 from ..settings.load import Settings, load, secrets_of

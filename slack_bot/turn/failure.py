@@ -37,6 +37,6 @@ def _cut(text: str) -> str:
 
 
 def program_in_words(program: str) -> str:
-    """What asks in place of a person (`Question.program`); "" for a person and where nobody asks."""
+    """What asks in place of a person (`Question.program`); "" for a person."""
     kind, _, name = program.partition(":")
     return _PROGRAMS.get(kind, "{}").format(name) if name else ""
