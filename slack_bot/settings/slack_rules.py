@@ -197,6 +197,8 @@ _EVENTS = (
           "A deleted message is told as message_deleted", "[doc] message_deleted"),
     _word("event.edit", "message_changed message none",
           "A person's edit is told as message_changed", "[doc] message_changed"),
+    _flag("event.edit_mention", True, "An edit of what mentions the app is told as app_mention too",
+          "[obs] PostHog#59517, inkeep/agents#2284; recorded: slack-go#1256"),
     _flag("event.reaction_thread", False, "A reaction names the thread of its message",
           "[doc] reaction_added"),
     _number("event.twins", 2, "events", "A mention in a channel is app_mention and message", _EVENTS_DOC),

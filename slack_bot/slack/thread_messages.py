@@ -9,6 +9,8 @@ from ..turn.quotes import ThreadMessage
 from ..turn.record import MESSAGE_TS, SPOKEN
 from .readback import comparable, words_of
 
+TEAMS = ("user_team", "source_team", "team")
+"""Where a message names the team of its author. The last may be that of the channel."""
 _TEXTS = ("pretext", "title", "text")  # of an attachment
 _DEEPEST = 6  # blocks in blocks
 
@@ -42,8 +44,8 @@ def thread_message(
 
 def _kind(message: Mapping[str, Any], ours: Organisation) -> PersonKind:
     """What kind of person wrote it, as far as the message says (facts: Slack 3.2)."""
-    team_ids = [team for name in ("user_team", "source_team") if (team := text_in(message, name))]
-    teams = team_ids or [text_in(message, "team") or ours.team]  # `team` may be that of the channel
+    team_ids = [team for name in TEAMS[:-1] if (team := text_in(message, name))]
+    teams = team_ids or [text_in(message, TEAMS[-1]) or ours.team]
     if not ours.has(*teams):
         return PersonKind.EXTERNAL
     profile = object_of(message.get("user_profile"))

@@ -20,11 +20,11 @@ from ...errors import BotError, StoreError
 from ...inbound.read import read_view
 from ...settings.channels import ChannelSettings
 from ...settings.identity import CLAIMS, Identity
-from ...slack.thread_messages import thread_message
+from ...slack.thread_messages import TEAMS, thread_message
 from ...store.knowledge import overhear, overheard
 from ...store.quoted import QUOTED, quoted_messages
 from ...threads.ports import CommonParts, QuestionContext, ThreadPorts
-from ...turn.json_values import object_of
+from ...turn.json_values import object_of, text_in
 from ...turn.people import Organisation, PersonKind, kind_of
 from ...turn.quotes import (
     Heard,
@@ -47,6 +47,7 @@ _MOST_THREADS = 10_000  # of which is known when somebody wrote; beyond it the o
 _MOST_MESSAGES = 1_000  # of such a thread; of more it is read
 _MOST_PEOPLE = 10_000  # of whom is known what they look at
 _BOUNDARY_BYTES = 8
+_UNKNOWN_TEAM = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ class ThreadContext(QuestionContext):
         thread_read = await self._reader.read(question.thread, oldest, _until(question))
         messages = [
             message
-            for each in thread_read.messages
+            for each in await self._with_teams(thread_read.messages, question, ours)
             if (message := thread_message(each, own, ours)) is not None
         ]
         new = unheard(messages, heard, _own_ts(question))
@@ -254,6 +255,31 @@ class ThreadContext(QuestionContext):
         is_theirs = all(each.is_own or each.author == question.user for each in messages)
         is_alone = is_theirs and not (heard or is_short)
         return _News(new, read_to, is_short=is_short, is_end_missing=is_short, is_alone=is_alone)
+
+    async def _with_teams(
+        self, messages: Sequence[Mapping[str, Any]], question: Question, ours: Organisation
+    ) -> list[Mapping[str, Any]]:
+        """`messages`, each with a team. Slack names none of people who share a file; who is not known is of
+        another organisation, if the channel may be shared with one.
+        """
+        unknown = {
+            user
+            for each in messages
+            if (user := text_in(each, "user")) and not any(text_in(each, name) for name in TEAMS)
+        }
+        if question.is_ext_shared is False or not unknown:
+            return list(messages)
+        people = self._workspaces.people(question.thread.team)
+        profiles = zip(unknown, await asyncio.gather(*map(people.user, unknown)), strict=True)
+        members = {
+            user
+            for user, profile in profiles
+            if profile and kind_of(profile, ours) is not PersonKind.EXTERNAL
+        }
+        return [
+            {"team": ours.team if text_in(each, "user") in members else _UNKNOWN_TEAM, **each}
+            for each in messages
+        ]
 
     async def _overheard(self, question: Question, heard: Heard) -> _News:
         """The same as `_read`, from the store, if Slack does not let the app read threads."""

@@ -55,7 +55,7 @@ def _update(state: WorkspaceState, args: Json) -> Json:
     if len(args.get("text") or "") > state.rules.update_chars:
         state.refuse("update.too_long", "msg_too_long")
     if not _is_ignored(state, "chat.update", args):
-        body = _body(state, args)
+        body, before = _body(state, args), rendering.read_back(state, message, False)
         blocks, kept = blockkit.kept(state, args), state.metadata_of(args)
         message.body, message.blocks, message.edited = body, blocks, True
         message.plan_failed, message.is_markdown = False, "markdown_text" in args
@@ -63,7 +63,7 @@ def _update(state: WorkspaceState, args: Json) -> Json:
             blockkit.take_cards(message)
         message.metadata = kept if kept is not None else message.metadata
         state.changed(message.channel, message.root)
-        payloads.changed(state, message)
+        payloads.changed(state, message, before)
     shown = rendering.read_back(state, message, True)
     told = {name: value for name, value in shown.items() if name not in _NOT_OF_UPDATE}
     return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": told}

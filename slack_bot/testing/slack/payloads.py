@@ -4,6 +4,7 @@ The app also hears of its own messages and of metadata-only changes (facts: Slac
 """
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 from . import inputs, rendering
@@ -25,23 +26,23 @@ def event(state: WorkspaceState, body: Json) -> None:
     }
     place = body.get("item", body)  # of a reaction, Slack names the message's
     channel = state.channels.get(str(place.get("channel")))
-    state.send(
-        "events_api",
-        {
-            "token": "verification-token",
-            "team_id": state.team,
-            "context_team_id": state.team,
-            "context_enterprise_id": state.enterprise or None,
-            "api_app_id": state.bot.app_id,
-            "event": body,
-            "type": "event_callback",
-            "event_id": state.next_id("Ev"),
-            "event_time": int(state.now),
-            "authorizations": [authorization],
-            "is_ext_shared_channel": channel is not None and state.is_shared(channel),
-            "event_context": state.next_id("4-context"),
-        },
-    )
+    callback = {
+        "token": "verification-token",
+        "team_id": state.team,
+        **({"enterprise_id": state.enterprise} if state.enterprise else {}),
+        "context_team_id": state.team,
+        "context_enterprise_id": state.enterprise or None,
+        "api_app_id": state.bot.app_id,
+        "event": body,
+        "type": "event_callback",
+        "event_id": state.next_id("Ev"),
+        "event_time": int(state.now),
+        "authorizations": [authorization],
+        "is_ext_shared_channel": channel is not None and state.is_shared(channel),
+    }
+    if name != "app_home_opened":
+        callback["event_context"] = state.next_id("4-context")
+    state.send("events_api", callback)
 
 
 def message(state: WorkspaceState, sent: StoredMessage) -> None:
@@ -49,10 +50,8 @@ def message(state: WorkspaceState, sent: StoredMessage) -> None:
     whose count of replies grew."""
     body, kind = _message_body(state, sent), state.channels[sent.channel].kind
     told = [{**body, "channel_type": kind}]
-    if not sent.by_app and kind != "im" and f"<@{state.bot.user_id}" in sent.body:
-        mention = {**body, "type": "app_mention"}
-        mention.pop("parent_user_id", None)
-        told.insert(0 if state.rules.mention_first else 1, mention)
+    if _mentions_app(state, sent):
+        told.insert(0 if state.rules.mention_first else 1, _mention(state, sent))
     if sent.by_app and sent.state == "posted" and not state.rules.holds("event.own_post"):
         return
     for each in told[: state.rules.size("event.twins", len(told))]:
@@ -60,6 +59,18 @@ def message(state: WorkspaceState, sent: StoredMessage) -> None:
     root = None if sent.thread_ts is None else state.find(sent.channel, sent.thread_ts)
     if root is not None and state.thread(sent.channel, root.ts).session is not None:
         _root_changed(state, root)
+
+
+def _mentions_app(state: WorkspaceState, sent: StoredMessage) -> bool:
+    """Whether a person or another app names this one, in a channel."""
+    is_direct = state.channels[sent.channel].kind == "im"
+    return not sent.by_app and not is_direct and f"<@{state.bot.user_id}" in sent.body
+
+
+def _mention(state: WorkspaceState, sent: StoredMessage) -> Json:
+    mention = {**_message_body(state, sent), "type": "app_mention"}
+    mention.pop("parent_user_id", None)
+    return mention
 
 
 def reacted(state: WorkspaceState, kind: str, user: str, name: str, to: StoredMessage) -> None:
@@ -94,50 +105,84 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     if state.viewing.get(sent.author) and state.channels[sent.channel].kind == "im":
         body["app_context"] = state.viewing[sent.author]
     if not sent.by_app and sent.team != state.team:
-        author = state.people.get(sent.author)
-        enterprise = "" if author is None else author.enterprise
-        body |= {"user_team": enterprise or sent.team, "source_team": sent.team}
+        body |= {"user_team": _organisation(state, sent), "source_team": sent.team}
+        body["user_profile"] = _profile(state.people[sent.author])
     return body
 
 
-def changed(state: WorkspaceState, edited: StoredMessage, text: str = "") -> None:
-    """message_changed: an edit, or the end of a stream. `text` was there before."""
+def _organisation(state: WorkspaceState, sent: StoredMessage) -> str:
+    """The organisation of the author, which on Enterprise Grid is none of the workspaces."""
+    author = state.people.get(sent.author)
+    return (author.enterprise if author is not None else "") or sent.team
+
+
+def _profile(person: Person) -> Json:
+    """Who somebody of another organisation is, whom users.info may not know."""
+    names = {"name": person.name, "real_name": person.name, "display_name": person.name, "team": person.team}
+    return {
+        **names,
+        "is_restricted": person.guest == "multi",
+        "is_ultra_restricted": person.guest == "single",
+    }
+
+
+def changed(state: WorkspaceState, edited: StoredMessage, before: Json) -> None:
+    """message_changed: an edit. `before`: the message as it could be read before."""
     now = rendering.read_back(state, edited, True)
-    before = {"type": "message", "ts": edited.ts, "user": edited.author, "text": text}
-    if edited.thread_ts is not None:
-        before["thread_ts"] = edited.thread_ts
+    if "bot_id" not in now:
+        now |= dict.fromkeys(("user_team", "source_team"), _organisation(state, edited))
     _hidden(state, edited, "message_changed", message=now, previous_message=before)
+
+
+def stream_changed(state: WorkspaceState, stream: StoredMessage) -> None:
+    """message_changed about a stream, which was without text when it began."""
+    begun = replace(stream, state="streaming", body="", blocks=[], tables=[], tasks={}, plan_title=None)
+    changed(state, stream, rendering.read_back(state, begun, False))
 
 
 def stream_ended(state: WorkspaceState, sealed: StoredMessage) -> None:
     """A stream is over."""
-    _changed_as(state, sealed, state.rules.word("event.stream_end", "message_changed"))
-
-
-def edited(state: WorkspaceState, message: StoredMessage, before: str) -> None:
-    """A person edited a message, whose text was `before`."""
-    _changed_as(state, message, state.rules.word("event.edit", "message_changed"), before)
-
-
-def _changed_as(state: WorkspaceState, about: StoredMessage, told: str, before: str = "") -> None:
+    told = state.rules.word("event.stream_end", "message_changed")
     if told == "message_changed":
-        changed(state, about, before)
+        stream_changed(state, sealed)
     elif told == "message":
-        kind = state.channels[about.channel].kind
-        event(state, {**_message_body(state, about), "channel_type": kind})
+        _told_anew(state, sealed)
+
+
+def edited(state: WorkspaceState, message: StoredMessage, before: Json) -> None:
+    """A person edited a message. `before`: as it could be read before."""
+    told = state.rules.word("event.edit", "message_changed")
+    if told == "message_changed":
+        changed(state, message, before)
+    elif told == "message":
+        _told_anew(state, message)
+    if _mentions_app(state, message) and state.rules.holds("event.edit_mention"):
+        event(state, _mention(state, message))
+
+
+def _told_anew(state: WorkspaceState, message: StoredMessage) -> None:
+    event(state, {**_message_body(state, message), "channel_type": state.channels[message.channel].kind})
 
 
 def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
     """message_deleted; of a root with replies Slack leaves a tombstone."""
     before = rendering.read_back(state, gone, False)
-    if state.thread(gone.channel, gone.ts).replies:
-        said = {"text": "This message was deleted.", "user": "USLACKBOT", "hidden": True}
-        left = {"type": "message", "subtype": "tombstone", "ts": gone.ts, "thread_ts": gone.ts, **said}
+    if state.in_thread(gone.channel, gone.ts):
+        left = {**_tombstone(gone.ts), **rendering.replies_of(state, gone)}
         _hidden(state, gone, "message_changed", message=left, previous_message=before)
         return
     subtype = state.rules.word("event.delete", "message_deleted")
     if subtype != "none":
         _hidden(state, gone, subtype, deleted_ts=gone.ts, previous_message=before)
+    if gone.thread_ts is not None and not state.in_thread(gone.channel, gone.thread_ts):
+        # the last reply to a root that was deleted before: its tombstone goes, as an empty list
+        _hidden(state, gone, "message_changed", message=_tombstone(gone.thread_ts), previous_message=[])
+
+
+def _tombstone(ts: str) -> Json:
+    """What stands in place of a deleted root."""
+    said = {"text": "This message was deleted.", "user": "USLACKBOT", "hidden": True}
+    return {"type": "message", "subtype": "tombstone", "ts": ts, **said}
 
 
 def session(state: WorkspaceState, channel: str, root: str, status: str) -> None:
@@ -170,12 +215,16 @@ def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) 
         fields["view"] = {**fields["view"], "app_installed_team_id": state.team}
     trigger = state.next_id("trigger-")
     state.triggers[trigger] = person.id, state.now
+    team, enterprise = {"id": person.team, "domain": state.domain}, None
+    if state.enterprise:
+        enterprise = {"id": state.enterprise, "name": state.domain}
+        team |= {"enterprise_id": state.enterprise, "enterprise_name": state.domain}
     payload = {
         "type": kind,
         "token": "verification-token",
         "api_app_id": state.bot.app_id,
-        "team": {"id": person.team, "domain": state.domain},
-        "enterprise": None,
+        "team": team,
+        "enterprise": enterprise,
         "is_enterprise_install": False,
         "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},
         "trigger_id": trigger,
@@ -202,10 +251,11 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
     }
     if on.thread_ts is not None:
         container["thread_ts"] = on.thread_ts
+    told = {} if on.ephemeral_for else {"message": rendering.read_back(state, on, True)}
     fields = {
         "container": container,
         "channel": {"id": on.channel, "name": state.channels[on.channel].name},
-        "message": rendering.read_back(state, on, True),
+        **told,
         "state": {"values": filled_in(state, person.id, on)},
         "response_url": url,
         "actions": [{**action, "action_ts": state.next_ts()}],

@@ -56,18 +56,14 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         "type": "message",
         "user": message.author,
         "ts": message.ts,
-        "team": message.team,
+        **_team(message),
         "text": _text(state.rules, message),
         "blocks": _blocks(state, message),
     }
     shown |= _look(message)
     if message.client_msg_id:
         shown["client_msg_id"] = message.client_msg_id
-    author = state.people.get(message.author)
-    if message.by_app:
-        shown |= _of_bot(state.bot.bot_id, state.bot.app_id, state.bot.name, state.team)
-    elif author is not None and author.is_bot:
-        shown |= _of_bot(f"B{author.id[1:]}", "A0OTHER", author.name, author.team)
+    shown |= _apps_of(state, message)
     if message.state != "posted" and state.rules.holds("read.state"):
         shown["streaming_state"] = "in_progress" if message.state == "streaming" else "completed"
     shown |= _thread_fields(state, message)
@@ -83,13 +79,34 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         shown["edited"] = {"user": message.author, "ts": message.ts}
     if with_metadata and message.metadata is not None:
         shown["metadata"] = message.metadata
-    return shown
+    is_disguised = message.by_app and message.state == "posted" and "username" in message.look
+    return _as_somebody_else(shown) if is_disguised else shown
+
+
+def _team(message: StoredMessage) -> Json:
+    """Where a person shared a file, Slack does not say of which team they are, as it was recorded."""
+    return {} if message.files and not message.by_app else {"team": message.team}
+
+
+def _apps_of(state: WorkspaceState, message: StoredMessage) -> Json:
+    if message.by_app:
+        return _of_bot(state.bot.bot_id, state.bot.app_id, state.bot.name, state.team)
+    author = state.people.get(message.author)
+    if author is None or not author.is_bot:
+        return {}
+    return _of_bot(f"B{author.id[1:]}", "A0OTHER", author.name, author.team)
 
 
 def _of_bot(bot: str, app: str, name: str, team: str) -> Json:
     """What a message tells of the app that wrote it."""
     profile = {"id": bot, "app_id": app, "name": name, "team_id": team, "deleted": False}
     return {"bot_id": bot, "app_id": app, "bot_profile": profile}
+
+
+def _as_somebody_else(shown: Json) -> Json:
+    """A message that the app posted under another name: as recorded, its own is nowhere but in the ids."""
+    own = ("user", "team", "bot_profile")
+    return {**{name: value for name, value in shown.items() if name not in own}, "subtype": "bot_message"}
 
 
 def _look(message: StoredMessage) -> Json:
@@ -115,11 +132,16 @@ def _thread_fields(state: WorkspaceState, message: StoredMessage) -> Json:
         if message.is_broadcast:
             place |= {"subtype": "thread_broadcast", "root": root and read_back(state, root, False)}
         return place
-    replies = state.in_thread(message.channel, message.ts)[1:]
+    return replies_of(state, message)
+
+
+def replies_of(state: WorkspaceState, root: StoredMessage) -> Json:
+    """What a root tells of its replies, deleted or not."""
+    replies = [reply for reply in state.in_thread(root.channel, root.ts) if reply is not root]
     if not replies:
         return {}
     return {
-        "thread_ts": message.ts,
+        "thread_ts": root.ts,
         "reply_count": len(replies),
         "reply_users": sorted({reply.author for reply in replies}),
         "latest_reply": replies[-1].ts,

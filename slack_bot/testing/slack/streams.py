@@ -83,7 +83,7 @@ def _append(state: WorkspaceState, args: Json) -> Json:
     state.thread(message.channel, message.root).status = ""
     state.changed(message.channel, message.root)
     if state.rules.size("event.appends", 0):
-        payloads.changed(state, message)
+        payloads.stream_changed(state, message)
     return {"channel": message.channel, "ts": message.ts}
 
 

@@ -219,7 +219,7 @@ class Workspace:
             person.team,
             thread_ts=thread_ts if thread_ts != ts else None,
             body=text,
-            client_msg_id=self.state.next_id("client-msg-"),
+            client_msg_id=None if person.is_bot else self.state.next_id("client-msg-"),
         )
         self.state.add(message)
         given = [PersonFile(each) if isinstance(each, str) else each for each in files]
@@ -243,7 +243,8 @@ class Workspace:
         """The other app's bot edits what it said: its text stays as it was."""
         self.pass_time(now)
         message = self._find(channel, ts)
-        before, message.attachments, message.edited = message.body, list(attachments), True
+        before = rendering.read_back(self.state, message, False)
+        message.attachments, message.edited = list(attachments), True
         self.state.changed(channel, message.root)
         payloads.changed(self.state, message, before)
 
@@ -349,7 +350,8 @@ class Workspace:
         """`user` changes the text of a message of theirs (None: its author). Raises `Refused`."""
         self.pass_time(now)
         message = self._own(channel, ts, user, "cant_update_message")
-        before, message.body, message.edited = message.body, text, True
+        before = rendering.read_back(self.state, message, False)
+        message.body, message.edited = text, True
         self.state.changed(channel, message.root)
         payloads.edited(self.state, message, before)
 
@@ -368,7 +370,9 @@ class Workspace:
     def open_home(self, user: str, *, now: float, tab: str = "home") -> None:
         """A person comes to the app's Home or Messages tab."""
         self.pass_time(now)
-        visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
+        visit: Json = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
+        if tab == "home" and f"home-{user}" in self.state.views:
+            visit["view"] = copy.deepcopy(self.state.views[f"home-{user}"])
         payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
 
     def look_at(self, user: str, *channels: str, now: float) -> None:

@@ -93,17 +93,33 @@ async def _delete(slack: SlackPort, place: Place) -> ProbeResult:
     return ProbeResult("none" if heard is None else str(heard.event.get("subtype") or "message"))
 
 
-@probe("event.edit", Need.EVENTS, Need.HAND)
-async def _edit(slack: SlackPort, place: Place) -> ProbeResult:
+async def _edited(slack: SlackPort, place: Place) -> list[Mapping[str, Any]]:
+    """The events of an edit of a mention, in order."""
     ears, hand = slack.ears, slack.hand
     since = len(ears.heard)
     await hand.mention(place.channel, place.root)
     heard = await ears.until(lambda each: each.event.get("user") == place.user, BY_HAND, since)
     ts = "" if heard is None else str(heard.event.get("ts"))
+
+    def matches(heard: HeardEvent) -> bool:
+        return heard.event.get("type") in ("app_mention", "message") and ts in _named(heard.event)
+
+    await _quiet(slack, matches, since)
     since = len(ears.heard)
     await hand.edit(place.channel, place.root)
-    told = await ears.until(is_about(ts), BY_HAND, since)
-    return ProbeResult("none" if told is None else str(told.event.get("subtype") or "message"))
+    await ears.until(matches, BY_HAND, since)
+    return [heard.event for heard in await _quiet(slack, matches, since)]
+
+
+@probe("event.edit", Need.EVENTS, Need.HAND)
+async def _edit(slack: SlackPort, place: Place) -> ProbeResult:
+    told = [each for each in await _edited(slack, place) if each.get("type") == "message"]
+    return ProbeResult(str(told[0].get("subtype") or "message") if told else "none")
+
+
+@probe("event.edit_mention", Need.EVENTS, Need.HAND)
+async def _edit_mention(slack: SlackPort, place: Place) -> ProbeResult:
+    return ProbeResult(any(each.get("type") == "app_mention" for each in await _edited(slack, place)))
 
 
 @probe("event.reaction_thread", Need.EVENTS)

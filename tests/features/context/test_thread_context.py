@@ -15,6 +15,7 @@ from slack_bot.store.quoted import QUOTED, QuotedMessages
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, BotHarness, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.files import PersonFile
 from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -564,6 +565,29 @@ async def test_their_words_are_quoted_where_that_is_allowed(external: str, words
         await talk(bot, "theirs", user="U9", root=root)
         await ask(bot, "first?", root)
         assert [text for _, text in told(bot)] == words
+
+
+@on_virtual_time
+@pytest.mark.parametrize(("external", "words"), [("deny", ["ours"]), ("allow", ["ours", "theirs"])])
+async def test_so_it_is_with_a_file_of_which_slack_does_not_say_whose_it_is(
+    external: str, words: list[str]
+) -> None:
+    """Recorded: a message with a file names no team. Who wrote it is asked where a channel is shared."""
+    async with run_bot(external=external, **DATA) as bot:
+        bot.workspace.add_user("U9", team="T9")
+        root = await bot.say("ours", PersonFile("ours.txt"), user="U2")
+        await bot.say("theirs", PersonFile("theirs.txt"), user="U9", thread_ts=root)
+        await ask(bot, "first?", root)
+        assert [text for _, text in told(bot)] == words
+
+
+@on_virtual_time
+async def test_whose_file_it_is_is_not_asked_where_no_other_organisation_is() -> None:
+    async with run_bot(**DATA) as bot:
+        root = await bot.say("ours", PersonFile("ours.txt"), user="U2")
+        await ask(bot, "first?", root)
+        assert [text for _, text in told(bot)] == ["ours"]
+        assert not [call for call in bot.workspace.calls if call.method == "users.info"]
 
 
 # -- over any course

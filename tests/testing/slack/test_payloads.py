@@ -202,3 +202,40 @@ def test_everything_is_json_and_the_same_every_time() -> None:
         return json.dumps([envelope.payload for envelope in scene.workspace.take()])
 
     assert story() == story()
+
+
+def test_an_edit_of_a_mention_is_told_twice_and_one_of_other_words_once() -> None:
+    scene = Scene()
+    for words in ("<@U0BOT> hi", "hi"):
+        ts = scene.workspace.say("U1", "C1", words, now=NOW)
+        scene.workspace.take()
+        scene.workspace.edit("C1", ts, f"{words} all", now=NOW)
+        changed, *again = scene.events()
+        assert (changed["previous_message"]["text"], changed["message"]["text"]) == (words, f"{words} all")
+        assert [(each["type"], each["ts"], "edited" in each) for each in again] == (
+            [("app_mention", ts, True)] if "<" in words else []
+        )
+
+
+def test_the_home_tab_is_told_of_once_it_was_written() -> None:
+    scene = Scene()
+    for is_written in (False, True):
+        scene.workspace.open_home("U1", now=NOW)
+        (event,) = scene.events()
+        assert ("view" in event) == is_written
+        scene.ok("views.publish", user_id="U1", view={"type": "home", "blocks": []})
+
+
+def test_the_last_reply_takes_the_tombstone_with_it() -> None:
+    scene = Scene()
+    root = scene.workspace.say("U1", "C1", "root", now=NOW)
+    replies = [scene.workspace.say("U1", "C1", "reply", now=NOW, thread_ts=root) for _ in range(2)]
+    scene.workspace.take()
+    scene.workspace.delete_root("C1", root, now=NOW)
+    (tombstone,) = scene.events()
+    assert (tombstone["message"]["reply_count"], tombstone["previous_message"]["reply_count"]) == (2, 2)
+    heard = []
+    for ts in replies:
+        scene.workspace.delete("C1", ts, now=NOW)
+        heard += [(event["subtype"], event["previous_message"] == []) for event in scene.events()]
+    assert heard == [("message_deleted", False), ("message_deleted", False), ("message_changed", True)]
