@@ -172,6 +172,12 @@ def context(text: str) -> Block:
     return {"type": "context", "elements": [{**plain(shorten(text, _CONTEXT_TEXT)), "emoji": True}]}
 
 
+def context_of_people(text: str, joint: str, people: Sequence[str]) -> Block:
+    """A small grey line, in whose `{}` people stand, with `joint` between two."""
+    named = text.format(joint.join(f"<@{each}>" for each in people))
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": named}]}
+
+
 def context_of_stop(note: str, user: str) -> Block:
     """How a turn ended, and which person has stopped it."""
     person = {"type": "mrkdwn", "text": STOPPED_BY.format(user)}

@@ -368,9 +368,9 @@ def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> l
         again = blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED)
         under += shown_to([again], [rules.asker] if rules.asker else [])
     if ending.form is not None:
-        controls = forms.form_blocks(ending.form, ending.handle) if ending.handle else []
-        under += shown_to(controls, rules.answerers)
-        under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
+        form, has_controls = ending.form, bool(ending.handle)
+        under += shown_to(forms.form_blocks(form, ending.handle) if has_controls else [], rules.answerers)
+        under += [forms.hint_block(form, has_controls=has_controls, answerers=rules.answerers)]
     offered = ending.next_questions[: rules.suggestions] if ending.outcome is Outcome.ANSWERED else ()
     if offered:
         under += shown_to([blocks.suggestions(offered, turn)], [rules.asker] if rules.asker else [])

@@ -6,7 +6,7 @@ takes, and none of them is trusted.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +19,8 @@ from ..text.words import (
     FORM_EDIT_LABEL,
     FORM_FILL_LABEL,
     FORM_HINT_DECIDE,
+    FORM_HINT_DECIDE_OR,
+    FORM_HINT_DECIDE_PERSON,
     FORM_HINT_FILL,
     FORM_HINT_FILL_OR_REPLY,
     FORM_HINT_NO_CONTROLS,
@@ -62,7 +64,7 @@ from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict
 from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.open_form import FormAction
 from ..turn.people import PERSON_ID
-from .blocks import Args, Block, context, plain, shorten
+from .blocks import Args, Block, context, context_of_people, plain, shorten
 
 _INLINE = 3  # fields in a message; more are in a modal
 _FEW = 5  # choices that are buttons
@@ -108,6 +110,13 @@ def hint(form: Form, *, has_controls: bool) -> str:
     if form.kind is FormKind.APPROVAL and has_controls:
         return FORM_HINT_DECIDE
     return FORM_HINT_REPLY if form.takes_words else FORM_HINT_NO_CONTROLS
+
+
+def hint_block(form: Form, *, has_controls: bool, answerers: Sequence[str] = ()) -> Block:
+    """How to answer, and whose decision an approval waits for, where it is that of few people."""
+    if form.kind is FormKind.APPROVAL and has_controls and 0 < len(answerers) <= _FEW:
+        return context_of_people(FORM_HINT_DECIDE_PERSON, FORM_HINT_DECIDE_OR, answerers)
+    return context(hint(form, has_controls=has_controls))
 
 
 def without_fields(form: Form) -> Form:

@@ -383,6 +383,8 @@ FORM_HINT_ONLY_IN_FORM = (
     "It asks for a secret: answer only in the form. What you type in this thread is neither kept nor sent."
 )
 FORM_HINT_DECIDE = "The agent waits for a decision."
+FORM_HINT_DECIDE_PERSON = "The agent waits for the decision of {}."
+FORM_HINT_DECIDE_OR = " or "  # between two people who may decide
 FORM_HINT_NO_CONTROLS = "This cannot be answered here. Write “stop” to end it."
 
 # Its buttons and inputs, in the message and in modals.

@@ -272,3 +272,13 @@ def test_only_hosts_that_are_allowed(url: str, is_given: bool) -> None:
 def test_a_modal_repeats_its_title_only_where_it_is_cut(title: str, shown: list[str]) -> None:
     opened = view(Form("Say what.", (Field("a"),), title=title))
     assert [block["text"]["text"] for block in opened["blocks"] if block["type"] == "section"] == shown
+
+
+def test_an_approval_says_whose_decision_it_waits_for() -> None:
+    def said(*people: str) -> str:
+        block = forms.hint_block(APPROVAL, has_controls=True, answerers=people)
+        return str(block["elements"][0]["text"])
+
+    assert said("U1") == "The agent waits for the decision of <@U1>."
+    assert said("U1", "U2") == "The agent waits for the decision of <@U1> or <@U2>."
+    assert said() == said(*map(str, range(6))) == "The agent waits for a decision."

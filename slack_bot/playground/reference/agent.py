@@ -38,6 +38,8 @@ from ...settings.models import ReferenceSettings
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from . import showcase
 from .conversations import TalkContexts
+from .demonstrations import meant
+from .deploying import think_of_deploying
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .files import ReceivedFile, described, look_at, received_files
@@ -91,6 +93,8 @@ class PlaygroundAgent(AgentExecutor):
             prompt = Prompt(question, reply=said, asked=asked, decision=decision)
         else:
             prompt = Prompt(said)
+        if self._http is None:
+            prompt = replace(prompt, question=meant(prompt.question))
         if task is None:
             task = _new_task(context)
             await event_queue.enqueue_event(task)
@@ -128,7 +132,11 @@ class PlaygroundAgent(AgentExecutor):
         if files:
             return LocalModel(look_at(prompt.question, files), self._settings).turn
         talk = self._contexts.of(context_id)
-        thought = think_of_request(prompt) or talk.think(prompt.question, prompt.reply)
+        thought = (
+            think_of_request(prompt)
+            or think_of_deploying(prompt, self._library)
+            or talk.think(prompt.question)
+        )
         return LocalModel(thought, self._settings).turn
 
 

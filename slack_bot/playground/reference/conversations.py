@@ -83,11 +83,11 @@ class TalkContext:
         self._unsaid: list[str] = []  # paragraphs of the answer, from the one that is being written on
         self._thought: Thought | None = None  # what comes behind them
 
-    def think(self, question: str, reply: str | None = None) -> Thought:
+    def think(self, question: str) -> Thought:
         """The moves that answer `question`, as `scenarios.think`, which knows of nothing before."""
-        thought = None if reply is not None else self._follow_up(question.strip())
+        thought = self._follow_up(question.strip())
         if thought is None:
-            thought = think(question, self._library, reply)
+            thought = think(question, self._library)
             if not is_small_talk(question):
                 self._ask_anew(question.strip())
         return self._remembered(thought)

@@ -63,7 +63,14 @@ _RESTART = {
     "name": "restart_service",
     "input": {"service": "search", "replicas": 3},
 }
+_DEPLOY = {
+    "title": "Deploy to production",
+    "description": "Everybody who uses the bot gets the new version.",
+    "name": "deploy",
+    "input": {"environment": "production", "replicas": 3},
+}
 REQUESTS = {
+    "deploy": HumanRequest(metadata={APPROVAL: _DEPLOY}),
     "release": HumanRequest({"type": "form", "schema": _RELEASE}),
     "restart": HumanRequest(metadata={APPROVAL: _RESTART}),
 }

@@ -89,7 +89,6 @@ Move: TypeAlias = str | ShowPlan | CallTool | WriteMove | Pause | AskBack
 """A text says what is being done; it is not part of the answer."""
 Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 
-ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
 _ASKED_AT_ONCE, _MOST_ANSWERS = 3, 10  # things that one message asks: of more, each has one sentence
@@ -100,10 +99,6 @@ _SPECIAL = re.compile(
     r"\s*(?:(?:please )?(?:write|give|show)(?: me)? an? )?(fail|slow|long|unicode)"
     r"(?: answer| late| on purpose)*(?: (\d+))?\W*\Z",
     re.IGNORECASE,
-)
-_DEPLOY = re.compile(r"\s*(please )?deploy( (the bot|it))?\W*\Z", re.IGNORECASE)
-_FORM_WANTED = re.compile(
-    r"\s*(please )?((fill in|show me|open|send me) (the|a|your) )?form\W*\Z", re.IGNORECASE
 )
 THOROUGH = re.compile(r"\b(everything (about|on)|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
@@ -125,19 +120,19 @@ _MARKS = re.compile(r"[*_`~<>\[\]|]+")  # of Markdown
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
 
-def think(question: str, library: Library, reply: str | None = None, *, is_detailed: bool = False) -> Thought:
-    """The moves that answer `question`. `reply` is the human's answer where the agent had asked back.
+def think(question: str, library: Library, *, is_detailed: bool = False) -> Thought:
+    """The moves that answer `question`.
 
     Raises ModelFailed where the question asks for that.
     """
     if (again := _AGAIN.search(question)) is not None:
         before = question[: again.start()]
         is_shorter = again[1].lower() == "shorter"
-        thought = _think(before, library, reply, is_detailed=not is_shorter)
+        thought = _think(before, library, is_detailed=not is_shorter)
         return shorter(thought, is_again=True) if is_shorter else thought
-    if reply is None and words_of(plain := _PLAINLY.sub(" ", question)) and plain != question:
-        return _think(plain, library, None, True) if is_detailed else shorter(_think(plain, library, None))
-    return _think(question, library, reply, is_detailed)
+    if words_of(plain := _PLAINLY.sub(" ", question)) and plain != question:
+        return _think(plain, library, True) if is_detailed else shorter(_think(plain, library))
+    return _think(question, library, is_detailed)
 
 
 def shorter(thought: Thought, *, is_again: bool = False) -> Thought:
@@ -172,17 +167,10 @@ def _in_short(text: str) -> str:
     return _SHORTEST if sentence == whole else f"{sentence}\n"
 
 
-def _think(question: str, library: Library, reply: str | None, is_detailed: bool = False) -> Thought:
-    wants_form = _FORM_WANTED.match(question) is not None
-    if reply is not None:
-        return _answer_reply(reply, library, wants_form)
+def _think(question: str, library: Library, is_detailed: bool = False) -> Thought:
     if special := _SPECIAL.match(question):
         return _special(special[1].lower(), int(special[2] or 0), question, library)
-    if wants_joke(question):
-        return _joke(question)
-    if wants_form or (_DEPLOY.match(question) and not _environment(question)):
-        return _ask_back(wants_form)
-    return _reply_to(question, library, is_detailed)
+    return _joke(question) if wants_joke(question) else _reply_to(question, library, is_detailed)
 
 
 def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
@@ -299,62 +287,12 @@ _EVERY_LETTER = (
 )
 
 
-# -- asking back ---------------------------------------------------------------------------------------------
-
-
-def _ask_back(wants_form: bool) -> Thought:
-    yield "Before I can say that, I need to know one thing."
-    if wants_form:
-        yield AskBack("Please fill in the form for your request.", _FORM)
-    else:
-        yield AskBack(f"Which environment: {' or '.join(ENVIRONMENTS)}?")
-
-
-_FORM = (
-    InputField("environment", "Where to deploy", ENVIRONMENTS),
-    InputField("version", "Which version"),
-    InputField("reason", "Why now", required=False),
-)
-
-
-def _answer_reply(reply: str, library: Library, wants_form: bool) -> Thought:
-    if environment := _environment(reply):
-        yield from _deploy(environment, library)
-    else:
-        known = " and ".join(ENVIRONMENTS)
-        yield AskBack(f"I only know {known}. Which environment is it?", _FORM if wants_form else ())
-
-
-def _deploy(environment: str, library: Library) -> Thought:
-    build = ScenarioStep("Build the image", "in_progress")
-    roll_out, check = ScenarioStep(f"Roll it out to {environment}"), ScenarioStep("Check that it answers")
-    done: tuple[ScenarioStep, ...] = ()
-    yield f"I deploy to {environment}. "
-    for step, *after in ((build, roll_out, check), (roll_out, check), (check,)):
-        yield ShowPlan((*done, replace(step, status="in_progress"), *after))
-        yield Pause(1.5)
-        done = (*done, replace(step, status="completed"))
-    yield ShowPlan(done)
-    hits = library.search(f"deploying to {environment}")
-    guide = "".join(f"\n\nIn earnest: {hit.section.first_sentence}" for hit in hits[:1])
-    yield WriteMove(
-        f"The bot is deployed to {environment}, one process after the other. This was a demonstration: "
-        f"nothing was changed anywhere.{guide}\n"
-    )
-
-
-def _environment(text: str) -> str | None:
-    said = text.lower()
-    return next((name for name in ENVIRONMENTS if name in said or name[:4] in said.split()), None)
-
-
 # -- the knowledge base --------------------------------------------------------------------------------------
 
 
 def is_demonstration(question: str) -> bool:
     """It asks for something that is shown, and not searched for."""
-    special = (_SPECIAL, _DEPLOY, _FORM_WANTED)
-    return wants_joke(question) or any(each.match(question) for each in special)
+    return wants_joke(question) or _SPECIAL.match(question) is not None
 
 
 def sections_for(question: str, library: Library) -> list[PageSection]:

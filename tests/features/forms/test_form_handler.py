@@ -116,6 +116,7 @@ async def test_a_tool_call_is_shown_neutral_and_approved() -> None:
         await bot.idle()
         shown = form_in(bot, root)
         assert "deploy" in shown.text
+        assert "The agent waits for the decision of <@U1>." in str(shown.blocks)
         assert "<!channel>" not in str(bot.calls("chat.startStream") + bot.calls("chat.stopStream"))
         await bot.say("yes", thread_ts=root)
         await bot.idle()
@@ -134,6 +135,7 @@ async def test_words_of_an_approver_do_not_reach_the_agent_while_their_decision_
     async with run_bot(approval(), answer("Hello.", ids="2"), DONE, approvers=["U2"]) as bot:
         root = await bot.ask("hi")
         await bot.idle()
+        assert "The agent waits for the decision of <@U2>." in str(form_in(bot, root).blocks)
         await bot.ask("yes, approved", user="U2", thread_ts=root)
         await bot.idle()
         words = "Words do not decide this: please use the buttons of the approval above."

@@ -6,6 +6,7 @@ import pytest
 
 from slack_bot.playground.command_line import MODES
 from slack_bot.playground.reference.agent import bundled_library as guide
+from slack_bot.playground.reference.deploying import think_of_deploying
 from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
 from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
 from slack_bot.playground.reference.toolbox import (
@@ -15,6 +16,7 @@ from slack_bot.playground.reference.toolbox import (
     RESPONSE,
     SEARCH,
     ModelFailed,
+    Prompt,
     Toolbox,
     ToolCall,
     ToolResult,
@@ -43,7 +45,8 @@ async def talk(thought: Thought, settings: ReferenceSettings) -> list[list[tuple
 
 def timed(question: str, mode: str, pace: float = 0.0, **settings: object) -> list[list[tuple[float, Said]]]:
     chosen = ReferenceSettings.model_validate({"response_mode": mode, "pace": pace, **settings})
-    return virtual_clock.run(talk(think(question, guide()), chosen))
+    thought = think_of_deploying(Prompt(question), guide()) or think(question, guide())
+    return virtual_clock.run(talk(thought, chosen))
 
 
 def messages(question: str, mode: str) -> list[list[Said]]:

@@ -27,10 +27,10 @@ from tests.playground.reference.test_subjects import SUBJECTS
 Ending = Move | ModelFailed
 
 
-def run(question: str, reply: str | None = None, library: Library | None = None, **caps: int) -> list[Ending]:
+def run(question: str, library: Library | None = None, **caps: int) -> list[Ending]:
     library = library or guide()
     tools = Toolbox(library, ReferenceSettings.model_validate(caps))
-    thought, moves, result = think(question, library, reply), list[Ending](), None
+    thought, moves, result = think(question, library), list[Ending](), None
     while True:
         try:
             move = thought.send(result)
@@ -240,10 +240,10 @@ def test_no_step_names_an_agent_that_the_reader_does_not_know() -> None:
 
 
 def test_an_order_is_refused_with_what_is_known_of_it() -> None:
-    moves = run("deploy it to staging")
+    moves = run("deploy our shop to staging")
     assert not used(moves)
     assert answer(moves).startswith("I cannot do that: I am a demonstration")
-    assert "What I know of it: *Deploying to staging*" in answer(moves)
+    assert "What I know of it: *" in answer(moves)
     assert "What I know of it" not in answer(run("write me a poem"))
 
 
@@ -437,31 +437,6 @@ def test_a_spent_fetch_leaves_an_answer_from_the_search() -> None:
 
 def test_a_spent_search_leaves_an_honest_sentence() -> None:
     assert "found nothing" in answer(run("what is agntcy", search_calls=0))
-
-
-def test_deploy_asks_which_environment_and_answers_the_reply() -> None:
-    asked = run("deploy the bot")[-1]
-    assert asked == AskBack("Which environment: staging or production?")
-    moves = run("deploy the bot", "Staging, please")
-    assert answer(moves).startswith("The bot is deployed to staging, ")
-    assert "This was a demonstration: nothing was changed anywhere." in answer(moves)
-    assert answer(run("deploy the bot", "prod")).startswith("The bot is deployed to production, ")
-
-
-def test_an_unclear_reply_is_asked_again() -> None:
-    assert isinstance(run("deploy the bot", "dunno")[-1], AskBack)
-    again = run("show me the form", "dunno")[-1]
-    assert isinstance(again, AskBack)
-    assert again.fields
-
-
-def test_form_asks_with_fields() -> None:
-    asked = run("fill in the form")[-1]
-    assert isinstance(asked, AskBack)
-    assert [field.field_name for field in asked.fields] == ["environment", "version", "reason"]
-    assert answer(run("fill in the form", "environment: production\nversion: 2")).startswith(
-        "The bot is deployed to production, "
-    )
 
 
 def test_fail_gives_up_with_a_reason_and_late_after_some_text() -> None:
