@@ -30,7 +30,7 @@ from hypothesis.strategies import none
 from .authorization_server import TokenServer, authorization_server
 from .openid_server import OpenIDServer, openid_server
 from .redis_server import RedisServer, running_redis
-from .rings import ring_of
+from .rings import is_of_python, ring_of
 
 _WORTH_TELLING = 0.005  # seconds that a setup or a teardown took: `--durations` shows no shorter ones
 
@@ -79,6 +79,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """`-m pure` runs one ring, `-m "pure or bot"` two; what is slow is in none of them."""
     if item.get_closest_marker("slow") is None:
         item.add_marker(ring_of(item.path))
+        if is_of_python(item.path):
+            item.add_marker("python")
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:

@@ -5,7 +5,9 @@
 - `e2e`: what a person sees: the bot with real agents, browsers, replicas.
 - `lab`: what is for developers, and the project itself: playground, tools, benches, documents.
 
-The ring is read from the folder and from what the module imports, so that no test has to be marked.
+The ring is read from the folder and from what the module imports, so that no test has to be marked. Across
+them lies what another Python could break: what decides, and what leans on Python's own SQLite, loop, servers,
+threads, files and processes.
 """
 
 from __future__ import annotations
@@ -20,6 +22,19 @@ BOT_ROOMS = {
     *("agents", "features", "inbound", "observe", "settings", "slack"),
     *("store", "text", "threads", "turn", "web"),
 }
+_LEANS_ON_PYTHON = (
+    *(
+        "agents/task",
+        "agents/wire",
+        "inbound",
+        "observe",
+        "settings",
+        "slack/rate_limiter",
+        "store",
+        "threads",
+    ),
+    *("web", "test_clock.py", "test_http_client.py", "test_loaded_program.py", "test_paths.py"),
+)
 _IMPORT = re.compile(r"^(?:from|import) [^\n(]*(?:\([^)]*\))?", re.MULTILINE)
 _NEEDS_A_LOOP = re.compile(
     r"\b(asyncio|subprocess|socket|signal|virtual_clock|run_bot|harness|scene|processes|redis_server"
@@ -37,3 +52,9 @@ def ring_of(module: Path) -> str:
         return "lab"
     imports = "\n".join(_IMPORT.findall(module.read_text(encoding="utf-8")))
     return "bot" if _NEEDS_A_LOOP.search(imports) else "pure"
+
+
+def is_of_python(module: Path) -> bool:
+    """Whether another Python could break what a test module tries."""
+    name = module.relative_to(TESTS).as_posix()
+    return ring_of(module) == "pure" or name.startswith(_LEANS_ON_PYTHON)

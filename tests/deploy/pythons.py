@@ -4,10 +4,12 @@ For each release (default: trixie with Python 3.13, forky with 3.14) debootstrap
 that apt uses on this machine. In it, with Debian's own Python and nothing else installed: the first command
 of the README, whose bot and agent pass `conform`; the wheel, installed into an environment of its own and run
 from an empty folder; the second command of the README, which is the suite. `-n 2` and the like go to pytest.
-`--smoke` leaves the suite out. Takes about a minute for a root, ten for the suite, and 700 MB.
+`-m python` is the part of the suite that another Python could break (tests/rings.py): `.ci/run` tries that
+part, and the whole suite is for before a release. Takes about a minute for a root, ten for the suite, and
+700 MB.
 
-Exit status 3: a root cannot be had here (no rights, no debootstrap, no mounts, or no such release at the
-mirror). Nothing was tried then, and the reason is said.
+Exit status 1: something failed. 3: nothing did, and a root could not be had here (no rights, no debootstrap,
+no mounts, or no such release at the mirror); the reason is said.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from tests.deploy.container import NOT_POSSIBLE
@@ -45,25 +49,30 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("releases", nargs="*", metavar="RELEASE", help=f"default: {' '.join(_RELEASES)}")
-    parser.add_argument("--smoke", action="store_true", help="without the suite")
     parser.add_argument("--in-own-mounts", type=Path, help=argparse.SUPPRESS)
     given = sys.argv[1:]
     at = given.index("--") if "--" in given else len(given)
     args, words = parser.parse_args(given[:at]), given[at + 1 :]
     if args.in_own_mounts is not None:
-        return _run(args.releases[0], args.in_own_mounts, commands_of(words, has_suite=not args.smoke))
+        return _run(args.releases[0], args.in_own_mounts, commands_of(words))
     if not _is_possible():
         sys.stderr.write(
             "Not done: this needs root, debootstrap, and `unshare --mount --pid` to be allowed.\n"
         )
         return NOT_POSSIBLE
-    options = ["--smoke"] if args.smoke else []
     releases = args.releases or _RELEASES
-    statuses = {release: _in_own_mounts(release, [*options, "--", *words]) for release in releases}
+    statuses = {release: _in_own_mounts(release, ["--", *words]) for release in releases}
     said = {0: "passed", NOT_POSSIBLE: "not to be had"}
     for release, status in statuses.items():
         sys.stdout.write(f"{release}: {said.get(status, f'failed ({status})')}\n")
-    return max(statuses.values())
+    return status_of_all(statuses.values())
+
+
+def status_of_all(statuses: Collection[int]) -> int:
+    """1 if one failed, also by a signal, whatever could not be had beside it."""
+    if set(statuses) - {0, NOT_POSSIBLE}:
+        return 1
+    return max(statuses)
 
 
 def _is_possible() -> bool:
@@ -81,7 +90,7 @@ def _in_own_mounts(release: str, words: list[str]) -> int:
 
 
 def _run(release: str, root: Path, commands: list[str]) -> int:
-    """Make the root, carry out `commands` in it. Returns the first exit status that is not 0."""
+    """Make the root, carry out `commands` in it. Returns 1 where one of them failed."""
     script = _SCRIPTS / release
     # a release that is newer than debootstrap is made as unstable is
     script = script if script.exists() else _SCRIPTS / "sid"
@@ -94,6 +103,7 @@ def _run(release: str, root: Path, commands: list[str]) -> int:
         mirror(),
         script,
     ]
+    _say(f"{release}: debootstrap")
     made = subprocess.run(debootstrap, check=False, stdout=subprocess.PIPE, text=True)
     if made.returncode != 0:
         sys.stderr.write(f"{made.stdout}\nThe mirror of this machine's apt gave no root of {release}.\n")
@@ -104,13 +114,18 @@ def _run(release: str, root: Path, commands: list[str]) -> int:
     _bring_project(root)
     env = {"PATH": _PATH, "HOME": "/root", "LANG": "C.UTF-8", **_way_out(root)}
     for command in ("python3 --version", *commands):
-        sys.stdout.write(f"{release}: {command}\n")
-        sys.stdout.flush()
+        _say(f"{release}: {command}")
         assigned = [f"{name}={value}" for name, value in env.items()]
         inside = ["chroot", root, "/usr/bin/env", "-i", *assigned, "sh", "-c", f"cd /src && {command}"]
         if status := subprocess.run(inside, check=False).returncode:
-            return status
+            _say(f"{release}: exit status {status}")
+            return 1  # pytest too has a 3, which says something else
     return 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def mirror() -> str:
@@ -123,17 +138,17 @@ def mirror() -> str:
     raise SystemExit("apt knows no mirror of Debian here: run apt-get update, or add one to its sources.")
 
 
-def commands_of(words: list[str], *, has_suite: bool) -> list[str]:
+def commands_of(words: list[str]) -> list[str]:
     """The README's first command, the wheel, and the suite; `words` go to pytest."""
     text = (ROOT / "README.md").read_text("utf-8")
     first = re.search(r"(?m)^python3 -m venv .* && slack-bot play$", text)
     second = re.search(r"(?m)^python3 -m venv .* -m pytest$", text)
     assert first is not None and second is not None
-    tried = [
+    return [
         first[0].replace(".venv", ".play").removesuffix("slack-bot play") + _ASKED,
         f"mkdir -p /empty && {_WHEEL.format(tape=_TAPE)}",
+        f"{second[0]} {shlex.join(['-p', 'no:cacheprovider', *words])}",
     ]
-    return [*tried, " ".join([second[0], "-p no:cacheprovider", *words])] if has_suite else tried
 
 
 def _bring_project(root: Path) -> None:

@@ -1,4 +1,5 @@
-"""The Pythons of other Debians, each in a root of its own: the README's first command, and the wheel.
+"""The Pythons of other Debians, each in a root of its own: the README's first command, the wheel, and what of
+the suite another Python could break.
 
 The whole suite there is `python -m tests.deploy.pythons`; docs/measured.md says when it ran.
 """
@@ -15,14 +16,16 @@ import pytest
 from slack_bot import __version__
 from tests.deploy.container import NOT_POSSIBLE
 from tests.deploy.dockerfile import ROOT
+from tests.deploy.pythons import status_of_all
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("release", "python"), [("trixie", "3.13"), ("forky", "3.14")])
-def test_the_playground_and_the_wheel_run_on_the_python_of(release: str, python: str) -> None:
+def test_the_bot_runs_on_the_python_of(release: str, python: str) -> None:
     """Without Redis, Chromium and a compiler. Where no root can be had, this is skipped, and says why."""
+    part = ["-q", "-n", "2", "-m", "python"]
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.deploy.pythons", "--smoke", release],
+        [sys.executable, "-m", "tests.deploy.pythons", release, "--", *part],
         cwd=ROOT, capture_output=True, text=True, timeout=580, check=False,
     )  # fmt: skip
     if ran.returncode == NOT_POSSIBLE:
@@ -32,6 +35,15 @@ def test_the_playground_and_the_wheel_run_on_the_python_of(release: str, python:
     assert re.search(r"(?m)^\d+ of \d+ checks passed: PASS", ran.stdout)
     assert f"\nslack-bot {__version__}\n" in ran.stdout
     assert "What I can do" in ran.stdout
+    tried = re.search(r"(?m)^(?:=+ )?(\d+) passed", ran.stdout)
+    assert tried is not None and int(tried[1]) > 5_000, ran.stdout[-2_000:]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"), [([0, 0], 0), ([0, 3], 3), ([1, 3], 1), ([2, 0], 1), ([-9, 0], 1), ([3, 137], 1)]
+)
+def test_what_failed_is_told_before_what_could_not_be_tried(statuses: list[int], status: int) -> None:
+    assert status_of_all(statuses) == status
 
 
 def test_the_pythons_that_are_claimed_are_those_that_were_tried() -> None:
