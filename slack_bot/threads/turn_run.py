@@ -18,6 +18,7 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
+from ..settings.agents import in_words_of
 from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
@@ -288,7 +289,11 @@ class TurnRun:
                 if not task.state.is_terminal:
                     await handle.over.wait()
         except (AgentError, TimeoutError) as error:
-            why = error.brief if isinstance(error, AgentError) else "no answer in time"
+            why = (
+                in_words_of(self._agent.name, error.brief)
+                if isinstance(error, AgentError)
+                else "no answer in time"
+            )
             log.info("an answer could not be interrupted: %s", why, extra=self._fields)
             return "" if handle.over.is_set() else None
         return task_id

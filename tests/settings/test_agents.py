@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.agents import AgentTable
+from slack_bot.settings.agents import AgentTable, in_words_of
 from slack_bot.settings.config_file import read_agents
 from slack_bot.settings.load import load, secrets_of
 
@@ -178,3 +178,22 @@ def test_two_agents_of_one_name_are_refused_with_the_line(tmp_path: Path) -> Non
 )
 def test_a_name_or_picture_that_slack_would_not_take_is_named(text: str, line: str, tmp_path: Path) -> None:
     assert problems(tmp_path, f"{TWO}{text}\n") == [line]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "words"),
+    [
+        (
+            "default",
+            "set SLACK_BOT_AGENT__BINDING or A2A_AGENT_URL",
+            "set SLACK_BOT_AGENT__BINDING or A2A_AGENT_URL",
+        ),
+        ("ops", "set SLACK_BOT_AGENT__CLIENT__ID", "set SLACK_BOT_AGENTS__OPS__CLIENT__ID"),
+        ("my-ops", "A2A_AGENT_URL is wrong", "agents.my-ops.url is wrong"),
+        ("my-ops", "set SLACK_BOT_AGENT__BEARER_TOKEN", "set SLACK_BOT_AGENTS__MY_OPS__BEARER_TOKEN"),
+        ("ops", "set SLACK_BOT_STORE__URL", "set SLACK_BOT_STORE__URL"),
+    ],
+)
+def test_a_remedy_names_the_settings_of_its_agent(name: str, sentence: str, words: str) -> None:
+    found = in_words_of(name, sentence)
+    assert found == words == in_words_of(name, found), "once more changes nothing"

@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from ... import errors
 from ...clock import Clock
+from ...settings.agents import in_words_of
 from ...settings.models import AgentSettings
 from ...text.words import (
     AGENT_FORGOT_QUESTION,
@@ -66,6 +67,7 @@ _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.TokenUnavailable: "the token for the agent could not be had",
     errors.TokenRefused: "the bot gets no token for the agent",
     errors.TaskOver: "the task had ended before its form was answered",
+    errors.NoCard: "there is no agent card at the agent's address",
     errors.CardError: "the agent's card could not be used",
     errors.CardUntrusted: "the agent's card is refused",
     errors.CardRefused: "the agent's server gives its card only to those who log in",
@@ -118,7 +120,8 @@ class TaskFollower:
         has_begun = self._view.task_id is not None or self._view.is_understood
         if not (has_begun or self._agent.waits_for_whole):
             log.warning(
-                "the agent said nothing within SLACK_BOT_AGENT__IDLE_TIMEOUT",
+                "the agent said nothing within %s",
+                in_words_of(self._agent.name, "SLACK_BOT_AGENT__IDLE_TIMEOUT"),
                 extra=_log_fields(self._question, self._view.task_id),
             )
             return False
@@ -146,7 +149,11 @@ class TaskFollower:
         except errors.AgentError as error:
             if isinstance(error, errors.AgentRefused):
                 self._retry_after = error.retry_after or 0.0
-            log.info("the task could not be asked for: %s", error.brief, extra={"task": self._view.task_id})
+            log.info(
+                "the task could not be asked for: %s",
+                _why(self._agent, error),
+                extra={"task": self._view.task_id},
+            )
             return PollResult.AWAY
         return PollResult.AWAY if snapshot is None else snapshot
 
@@ -210,7 +217,10 @@ class TaskFollower:
             await self._stream_consumer.consume(self._subscribe(self._view.task_id), self.on_silence)
         except errors.AgentError as error:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
-            log.info("the task's stream was not joined, or broke again: %s", error.brief)
+            log.info(
+                "the task's stream was not joined, or broke again: %s",
+                _why(self._agent, error),
+            )
         if self._view.is_over and not self._has_gap:
             await self.poll()  # more than one chunk may have come twice, or one was no repetition
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
@@ -350,7 +360,11 @@ class TaskConsumer:
         except errors.AgentError as error:
             if self.view.heard or not self._stopped_tasks.is_refused_for_it(error):
                 raise
-            log.info("asked again when the stopped task has ended: %s", error.brief, extra=self._fields)
+            log.info(
+                "asked again when the stopped task has ended: %s",
+                _why(self._agent, error),
+                extra=self._fields,
+            )
             self.view.notify_behind("refused while a stopped task works on")
             await self._stopped_tasks.wait()
             if self._handle.must_exit:
@@ -391,7 +405,11 @@ class TaskConsumer:
                 pause = None if self.view.heard else retries.pause_after(error, now())
                 if pause is None or self._handle.must_exit:
                     raise
-                log.info("the question was not taken, once more in %g s: %s", pause, error.brief)
+                log.info(
+                    "the question was not taken, once more in %g s: %s",
+                    pause,
+                    _why(self._agent, error),
+                )
                 await self._handle.race(asyncio.sleep(pause))
                 if self._handle.must_exit:
                     raise
@@ -431,7 +449,11 @@ class TaskConsumer:
         try:
             task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
         except errors.AgentError as error:
-            log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
+            log.info(
+                "the task could not be asked for: %s",
+                _why(self._agent, error),
+                extra={"task": self.view.task_id},
+            )
         else:
             if task is not None:
                 if task.state.is_terminal and self._question.answer is not None:
@@ -453,9 +475,13 @@ class TaskConsumer:
     def _log(self, error: errors.AgentError) -> str:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
         if isinstance(error, errors.TokenUnavailable | errors.TokenRefused):
-            log.warning("the bot cannot log in to the agent: %s", error.brief, extra=self._fields)
+            log.warning(
+                "the bot cannot log in to the agent: %s",
+                _why(self._agent, error),
+                extra=self._fields,
+            )
         else:
-            log.warning("the agent's side failed: %s", error.brief, extra=self._fields)
+            log.warning("the agent's side failed: %s", _why(self._agent, error), extra=self._fields)
         if error.said:
             log.debug("the agent's server wrote: %s", error.said, extra=self._fields)
         match error:
@@ -479,6 +505,11 @@ def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) ->
         quoted=around.part(takes_json=takes_json),
         metadata={**around.metadata, **request.metadata},
     )
+
+
+def _why(agent: Agent, error: errors.AgentError) -> str:
+    """For the log: the sentence, with the names of the settings of this agent."""
+    return in_words_of(agent.name, error.brief)
 
 
 def _log_fields(question: Question, task_id: str | None) -> dict[str, str | None]:

@@ -8,6 +8,7 @@ from ...agents.agent import Agent
 from ...agents.wire.auth import origin_of
 from ...agents.wire.card import AgentCard
 from ...errors import AgentError
+from ...settings.agents import in_words_of
 from ...threads.ports import CommonParts
 from .server import AuthorizationServer
 from .tokens import SignInParts
@@ -41,5 +42,6 @@ async def _looked_at(agent: Agent, server: AuthorizationServer) -> tuple[str, st
         await server.metadata()
         return foreign_servers(await agent.ensure_card(), server)
     except AgentError as error:
-        _log.info("the card of %s was not compared with the settings: %s", agent.name, error.brief)
+        why = in_words_of(agent.name, error.brief)
+        _log.info("the card of %s was not compared with the settings: %s", agent.name, why)
         return None

@@ -663,6 +663,8 @@ CUT = StreamCut("cut")
 class TaskServer:
     """An agent that only knows about tasks: the n-th look gives the n-th answer, the last one for ever."""
 
+    name = "default"
+
     def __init__(
         self, looks: Sequence[Snapshot | AgentError], joins: Sequence[Sequence[tuple[float, Any]]] = ()
     ) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from slack_bot.features.audit.audit_log import AuditLog
@@ -41,6 +42,27 @@ async def test_a_name_in_front_chooses_and_the_thread_stays_with_it(tmp_path: Pa
         assert bot.read(root) == ["R.", "R.", "R."]
         assert there.asked("research") == ["what is it?", "and why?", "go on"]
         assert there.asked("default") == there.asked("ops") == []
+
+
+@pytest.mark.parametrize(
+    ("status", "named"),
+    [
+        (404, "agents.ops.url must be the agent's base address"),
+        (401, "set SLACK_BOT_AGENTS__OPS__BEARER_TOKEN"),
+    ],
+)
+@on_virtual_time
+async def test_the_log_of_a_failed_turn_names_the_settings_of_its_agent(
+    status: int, named: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text('[agents.ops]\nurl = "http://ops.invalid/"\n', "utf-8")
+    wrong = httpx.MockTransport(lambda request: httpx.Response(status))
+    async with run_bot(config=str(file), through=lambda _: wrong) as bot:
+        await bot.ask("ops: why?")
+        await bot.idle()
+    (failed,) = [each for each in caplog.messages if each.startswith("the agent's side failed")]
+    assert named in failed
+    assert not [each for each in caplog.messages if "SLACK_BOT_AGENT__" in each or "A2A_AGENT_URL" in each]
 
 
 @on_virtual_time
