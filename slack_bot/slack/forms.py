@@ -457,13 +457,7 @@ def sign_in_blocks(found: SignIn, *, is_known: bool) -> tuple[str, list[Block]]:
 def link_blocks(text: str, label: str, url: str, button: tuple[str, str] = _LINK) -> list[Block]:
     """A text, and below it a button that opens `url`. `button`: its action_id and its value."""
     action, value = button
-    element: Block = {
-        "type": "button",
-        "text": _words(shorten(label, _LABEL), _LABEL),
-        "action_id": action,
-        "value": value,
-    }
-    return [_section(text), _actions({**element, "url": url, "style": "primary"})]
+    return [_section(text), _actions(_labelled(action, label, value, style="primary", url=url))]
 
 
 # -- pieces
@@ -488,10 +482,9 @@ def _button(
     """`number`: of a choice."""
     which = "" if number is None else f"-{number}"
     value = handle if number is None else f"{handle}|{number}"
-    shown = {
-        "type": "button",
-        "text": _words(label, _LABEL),
-        "action_id": f"{action.value}{which}",
-        "value": value,
-    }
-    return {**shown, "style": style} if style else shown
+    return _labelled(f"{action.value}{which}", label, value, style=style)
+
+
+def _labelled(action_id: str, label: str, value: str, *, style: str = "", url: str = "") -> Block:
+    shown = {"type": "button", "text": _words(label, _LABEL), "action_id": action_id, "value": value}
+    return shown | ({"url": url} if url else {}) | ({"style": style} if style else {})

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from slack_bot.errors import StoreError
 from slack_bot.features.sign_in.gate import SignInGate
-from slack_bot.features.sign_in.rules import SignInObstacle
+from slack_bot.features.sign_in.rules import SIGN_INS, SignInObstacle, SignInStage
+from slack_bot.store.collection import Change, Collection, Key, R, Revision
 from slack_bot.testing.harness import run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -71,3 +75,24 @@ async def test_a_process_that_is_killed_while_a_question_waits(provider: OpenIDS
             assert page_words(await alice.open(link)).startswith("You are signed in.")
         assert await second.answered(root) == "echo one"
         assert len(second.links()) == 1
+
+
+class FullAtTheEnd(MemoryStore):
+    """Fails where a sign-in is written that is done already."""
+
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Revision[R]:
+        if collection.name == SIGN_INS.name:
+            stored = await self.get(SIGN_INS, key)
+            if stored is not None and stored.stage is SignInStage.DONE:
+                raise StoreError("The store is full.")
+        return await super().change(collection, key, revise, now)
+
+
+async def test_a_sign_in_that_is_done_is_used_though_the_store_fails_at_its_message(
+    provider: OpenIDServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with town(provider, store=FullAtTheEnd()) as here, browser("alice") as alice:
+        root = here.ask("echo one")
+        assert page_words(await alice.open(await here.link())).startswith("You are signed in.")
+        assert await here.answered(root) == "echo one"
+    assert "the message of a sign-in stays as it is: The store is full." in caplog.messages
