@@ -256,7 +256,8 @@ def _add_say(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def _say(args: argparse.Namespace) -> int:
-    from .settings.load import load, secrets_of
+    from .settings.load import load
+    from .settings.secret_values import secrets_of
 
     settings = load()
     from . import say
@@ -270,7 +271,8 @@ def _say(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from .settings.load import load, secrets_of
+    from .settings.load import load
+    from .settings.secret_values import secrets_of
 
     settings = load(http=args.http)
     from . import app

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.installing import how_to_install
+from slack_bot.installing import how_to_install, is_installed
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,3 +21,11 @@ def test_a_lock_is_named_where_it_is(extra: str, lock: str, tmp_path: Path) -> N
     assert how_to_install(extra, lock, tmp_path) == f"pip install 'slack-bot-a2a[{extra}]'"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["name"] == "slack-bot-a2a" and extra in project["optional-dependencies"]
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [("json", True), ("xml.etree", True), ("no_such_module", False), ("no.such", False)],
+)
+def test_a_library_is_looked_for(module: str, expected: bool) -> None:
+    assert is_installed(module) is expected

@@ -19,8 +19,9 @@ from ..app import App, build
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..http_client import AsyncHTTPTransport, Limits, shared_tls
-from ..settings.load import Settings, load, secrets_of
+from ..settings.load import Settings, load
 from ..settings.models import ReferenceSettings
+from ..settings.secret_values import secrets_of
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.overrides import with_overrides

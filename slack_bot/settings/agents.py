@@ -21,10 +21,12 @@ from pydantic.fields import FieldInfo
 from ..turn.progress import DEFAULT_AGENT
 from .channels import GROUP_IDS, PEOPLE_IDS
 from .identity_rules import identity_contradictions
-from .load import Settings, fields_of, login_contradictions, refusal_line, sections_in
+from .load import Settings, fields_of, sections_in
+from .login_rules import login_contradictions
 from .models import AgentSettings
 from .names import PREFIX, nearest
-from .section import SettingsSection, Texts
+from .refusals import refusal_line
+from .section import SettingsSection, Texts, is_secret
 from .sign_in_rules import sign_in_contradictions
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
@@ -232,7 +234,7 @@ def _values(name: str, raw: Mapping[str, Any], settings: Settings) -> tuple[dict
             guess = nearest(path, known)
             remedy = f"; did you mean {guess}?" if guess else ""
             lines.append(f"agents.{name}.{path} is not a setting of an agent{remedy}")
-        elif "SecretStr" in str(_field(path).annotation) or (path == "url" and _has_login(value)):
+        elif is_secret(_field(path).annotation) or (path == "url" and _has_login(value)):
             variable = variable_of(name, path)
             lines.append(f"agents.{name}.{path} does not belong here: set {variable} in the environment")
         else:

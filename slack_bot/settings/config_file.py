@@ -13,8 +13,9 @@ from ..turn.json_values import object_of
 from . import api_access, schedules
 from .agents import AgentTable, agent_table
 from .channels import ALL, DIRECT, PAIRS, ChannelSettings, ChannelTables
-from .load import ALIASES, CONFIG, FIELDS, Settings, refusal_line
+from .load import ALIASES, CONFIG, FIELDS, Settings
 from .names import env_name, nearest
+from .refusals import refusal_line
 
 _MOST_BYTES = 1_000_000
 _EVERYWHERE, _SINGLE, _TEAMS = "channel", "channels", "teams"

@@ -5,21 +5,18 @@ set. pydantic-settings reads the `.env` file. Its other sources ignore unknown n
 nested setting, and do not say from which variable a wrong value came.
 """
 
-import base64
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial, reduce
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args, get_origin
-from urllib.parse import quote_plus, unquote, unquote_plus, urlsplit
+from typing import Any, TypeAlias
 
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
-from ..installing import how_to_install
+from ..installing import how_to_install, is_installed
 from ..paths import kind_of
 from ..store_kinds import store_kind
 from . import models
@@ -30,13 +27,15 @@ from .feedback import FeedbackSettings
 from .files import FileSettings
 from .identity import IdentitySettings
 from .identity_rules import identity_contradictions
+from .login_rules import login_contradictions
 from .names import PREFIX, SettingPath, env_name, nearest
 from .observe import AuditSettings, TraceSettings
+from .refusals import refusal_line
 from .section import SettingsSection
 from .sign_in import SignInSettings
 from .sign_in_rules import sign_in_contradictions
 from .slack_tokens import QUOTED, has_quotes, needed
-from .teams import token_contradictions, tokens_in
+from .teams import token_contradictions
 from .usage import UsageSettings
 from .web import WebSettings
 
@@ -62,11 +61,10 @@ ALIASES = {
 # Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
 
-_BOT_TOKENS = "slack", "bot_tokens"
+BOT_TOKENS = "slack", "bot_tokens"
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
 """Tokens: only `_missing` checks these for quotes."""
 _CLIENT = "agent__client"
-_MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
 
 _BUDGETS = (
     ("connect_timeout", "smaller", ("idle_timeout",)),
@@ -172,7 +170,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         name = env_name(("store", "url"))
         remedy = how_to_install("redis", "run.txt")
         yield f"{name} is an address of Redis, and its library is not here: {remedy}"
-    if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+    if settings.traces.enabled and not is_installed("opentelemetry.exporter.otlp.proto.http"):
         name = env_name(("traces", "enabled"))
         yield f"{name} is true, and OpenTelemetry is not installed: {how_to_install('otel', 'otel.txt')}"
     if values["backfill_hours"] > (dedupe_hours := values["dedupe_hours"]):
@@ -197,7 +195,7 @@ def _pairs_for_all(everywhere: ChannelSettings) -> Iterator[str]:
 
 
 def _lacks_joserfc(agent: models.AgentSettings) -> bool:
-    return agent.card_keys is not None and not _is_installed("joserfc")
+    return agent.card_keys is not None and not is_installed("joserfc")
 
 
 def _variable_of_agent(path: str) -> str:
@@ -206,62 +204,9 @@ def _variable_of_agent(path: str) -> str:
     return env_name((section.replace(".", "__"), leaf))
 
 
-def login_contradictions(agent: models.AgentSettings, variable_of: Callable[[str], str]) -> Iterator[str]:
-    """What is missing or too much for a login at the agent. `variable_of`: names a setting of it."""
-    client = agent.client
-    names = {leaf: variable_of(f"client.{leaf}") for leaf in fields_of(models.ClientSettings)}
-    proofs = ("secret", "private_key", "assertion_file")
-    proof_names = [names[each] for each in proofs if getattr(client, each) is not None]
-    places = [names[each] for each in ("token_url", "issuer") if getattr(client, each) is not None]
-    sources = {
-        variable_of("bearer_token"): agent.bearer_token is not None,
-        names["token_file"]: client.token_file is not None,
-        names["id"]: client.fetches_tokens,
-    }
-    if len(token_names := [name for name, is_set in sources.items() if is_set]) > 1:
-        yield f"{' and '.join(token_names)} each give a token for the agent: set one of them"
-    if client.certificate is None and client.certificate_key is not None:
-        yield f"{names['certificate_key']} is set and {names['certificate']} is not: set both or neither"
-    if not client.fetches_tokens:
-        if proof_names or places:
-            yield f"{' and '.join(proof_names + places)} need {names['id']}: set it to the bot's client id"
-        return
-    if len(places) != 1:
-        yield f"{names['id']} needs either {names['token_url']} or {names['issuer']}: set one of them"
-    yield from _proof_contradictions(client, names)
-    if not (_is_installed("authlib") and _is_installed("joserfc")):
-        remedy = how_to_install("oauth", "run.txt")
-        yield f"{names['id']} is set, and Authlib, which fetches tokens, is not here: {remedy}"
-
-
-def _proof_contradictions(client: models.ClientSettings, variables: Mapping[str, str]) -> Iterator[str]:
-    """What is missing as a proof of the bot's identity."""
-    if client.grant == "jwt_bearer":
-        if client.private_key is None:
-            yield f"{variables['grant']} is jwt_bearer: set {variables['private_key']}, which signs"
-        return
-    proofs = {
-        "auto": ("secret", "private_key", "assertion_file"),
-        "private_key_jwt": ("private_key", "assertion_file"),
-        "tls_client_auth": ("certificate",),
-    }.get(client.method, ("secret",))
-    if all(getattr(client, each) is None for each in proofs):
-        remedy = " or ".join(variables[each] for each in proofs)
-        yield f"{variables['id']} is set, and no proof of it: set {remedy}"
-    if client.method == "tls_client_auth" and client.certificate_for == "agent":
-        yield f"{variables['method']} is tls_client_auth: set {variables['certificate_for']} to token or both"
-
-
 def _lacks_store(settings: Settings) -> bool:
     needs = store_kind(settings.store.url).needs
-    return bool(needs) and not _is_installed(needs)
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # nor is what it is a part of
-        return False
+    return bool(needs) and not is_installed(needs)
 
 
 def load(
@@ -504,7 +449,7 @@ def validated(
 
 
 def _missing(setting_values: SettingValues, http: bool) -> Iterator[str]:
-    for token in needed(http=http, has_several=_BOT_TOKENS in setting_values):
+    for token in needed(http=http, has_several=BOT_TOKENS in setting_values):
         value = setting_values.get(("slack", token.field), ("", ""))[1]
         if (problem := token.problem(str(value))) is not None:
             yield problem
@@ -523,115 +468,6 @@ def _lines(error: ValidationError, setting_values: SettingValues) -> Iterator[st
             yield refusal_line(name, FIELDS[path], value, problem["msg"])
 
 
-def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
-    """The line that says why `value` is wrong.
-
-    `name`: what the person calls the setting; `message`: pydantic's.
-    """
-    words = expected(field, message)
-    is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-|sbk_", str(value)) is not None
-    if not words.startswith("should"):
-        return f"{name} {words}"
-    return f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
-
-
-def expected(field: FieldInfo, message: str) -> str:
-    """How a value of `field` should look, in plain words: `should be true or false`.
-
-    `message`: pydantic's error, which is used if it comes from a validator of ours.
-    """
-    if message.startswith("Value error, "):
-        return message.removeprefix("Value error, ")
-    origin, args = get_origin(field.annotation), get_args(field.annotation)
-    if origin is Literal:
-        return f"should be {', '.join(args[:-1])} or {args[-1]}"
-    if origin is tuple and args[0] is not str:
-        ranges = (bound for each in args[0].__metadata__ for bound in each.metadata)
-        return f"should be one or more numbers{_unit(field)}{_range(ranges)}, with commas between them"
-    kinds: dict[object, str] = {
-        bool: "true or false",
-        int: f"a whole number{_range(field.metadata)}",
-        float: f"a finite number{_unit(field)}{_range(field.metadata)}",
-    }
-    list_words = 'a list of texts: write a,b or ["a","b"]'
-    return f"should be {list_words if origin is tuple else kinds.get(field.annotation, 'text')}"
-
-
-def _unit(field: FieldInfo) -> str:
-    """The unit, which is the first word of the setting's description."""
-    first = (field.description or "").split(" ")[0].rstrip(",")
-    return f" of {first.lower()}" if first in ("Seconds", "Hours") else ""
-
-
-def _range(constraints: Iterable[object]) -> str:
-    bounds = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
-    words = [
-        f"{words} {getattr(bound, name)}"
-        for bound in constraints
-        for name, words in bounds.items()
-        if hasattr(bound, name)
-    ]
-    return ", " + " and ".join(words) if words else ""
-
-
 def _path(loc: tuple[int | str, ...]) -> SettingPath:
     inner = f"{loc[0]}__{loc[1]}", str(loc[-1])
     return inner if inner in FIELDS else (str(loc[0]), str(loc[1]))
-
-
-def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """All secret values of the settings, so that they can be masked.
-
-    A header's value may be a scheme and a key, and the addresses of the agent, the store and others may hold
-    a password: each such part counts as a secret too, unless it is short. An API key may also appear in an
-    address in its encoded form.
-    """
-    values = (value_of(settings, path) for path in FIELDS if path != _BOT_TOKENS)
-    secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-    secrets += tokens_in(settings.slack.bot_tokens)
-    secrets += [
-        value.get_secret_value() for name, value in settings.agent_variables.items() if _is_secret(name)
-    ]
-    secrets += [value.get_secret_value() for value in settings.hook_variables.values()]
-    if (api_key := settings.agent.client.api_key) is not None:
-        secrets.append(quote_plus(api_key.get_secret_value()))
-    header = settings.agent.header_value
-    key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    of_agents = [
-        each.get_secret_value() for name, each in settings.agent_variables.items() if name.endswith("URL")
-    ]
-    urls = (
-        *of_agents,
-        settings.agent.url,
-        settings.store.url,
-        settings.feedback.webhook_url,
-        settings.traces.endpoint,
-    )
-    logins = [part for url in urls if url for part in _logins_of(url)]
-    parts = (part for part in (key, *logins) if len(part) >= _MIN_SECRET)
-    return tuple(dict.fromkeys([*secrets, *parts]))
-
-
-def _is_secret(variable: str) -> bool:
-    """Whether a variable of one of several agents holds a secret."""
-    models_of_agent: list[type[SettingsSection]] = [models.AgentSettings]
-    models_of_agent += sections_in(models.AgentSettings).values()
-    leaf = variable.rpartition("__")[2].lower()
-    kinds = (model.model_fields[leaf].annotation for model in models_of_agent if leaf in model.model_fields)
-    return any("SecretStr" in str(each) for each in kinds)
-
-
-def _logins_of(url: str) -> tuple[str, ...]:
-    """The password in an address: as written, decoded, and encoded together with the name, as it is sent; and
-    those behind its `?`, as that of Sentinels.
-    """
-    try:
-        parts = urlsplit(url)
-        user, password = parts.username or "", parts.password or ""
-        options = [each.partition("=") for each in parts.query.split("&")]
-    except ValueError:
-        return ()
-    written = [value for name, _, value in options if name.endswith("password") and value]
-    others = tuple(dict.fromkeys([*written, *map(unquote_plus, written)]))
-    pair = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
-    return (password, unquote(password), pair, *others) if password else others

@@ -2,9 +2,9 @@
 
 import json
 import re
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 
 def _http_url(value: str) -> str:
@@ -60,3 +60,8 @@ class SettingsSection(BaseModel):
     """A frozen group of settings that knows no others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+def is_secret(annotation: Any) -> bool:
+    """Whether values of this type are secrets, or may be."""
+    return annotation is SecretStr or any(is_secret(part) for part in get_args(annotation))

@@ -8,8 +8,8 @@ from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 
-from .load import refusal_line
 from .names import nearest
+from .refusals import refusal_line
 from .section import SettingsSection
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")

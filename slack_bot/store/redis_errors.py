@@ -64,6 +64,7 @@ _CLASSES: tuple[tuple[tuple[type[Exception], ...], tuple[str, str]], ...] = (
         ("it reads its data from the disk", "start the bot again when Redis has read them"),
     ),
 )
+# redis-py has neither class nor code for these, and inside a script's error their code is in the middle
 _WORDS = (
     ("SELECT is not allowed in cluster mode", IS_CLUSTER),
     (
@@ -90,6 +91,7 @@ _WANTS_CERTIFICATE = (
     "it ends the TLS connection at once, as one that wants a certificate of the bot does",
     "name it with ?ssl_certfile=FILE&ssl_keyfile=FILE behind the address; if it wants none, see its log",
 )
+_CERTIFICATE_REQUIRED = "TLSV13_ALERT_CERTIFICATE_REQUIRED"  # OpenSSL's name of the alert
 _HOST_MISMATCH = frozenset((62, 64))  # OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and ..._IP_ADDRESS_MISMATCH
 _EXPIRED = 10  # X509_V_ERR_CERT_HAS_EXPIRED
 _IN_SCRIPT = re.compile(r"ACL failure in script|The user executing the script can't")  # since 7.2; before
@@ -149,6 +151,7 @@ def _of_no_sentinel(error: NoSentinel, *, is_open: bool) -> tuple[str, str]:
 
 def is_passing(error: Exception, url: str) -> bool:
     """Redis is away, or will soon take what it refuses now."""
+    # what a script is refused is a plain ResponseError, with Redis' code somewhere in its text
     is_demoted = isinstance(error, ReadOnlyError | MasterDownError) or "READONLY" in str(error)
     if names_sentinels(url) and is_demoted:
         return True
@@ -195,7 +198,7 @@ def _of_system(cause: BaseException, host: str | None) -> tuple[str, str] | None
     if isinstance(cause, ssl.SSLCertVerificationError):
         return _certificate(cause, host)
     if isinstance(cause, ssl.SSLError):
-        if "CERTIFICATE_REQUIRED" in str(cause):
+        if cause.reason == _CERTIFICATE_REQUIRED:
             return _WANTS_CERTIFICATE
         return "what answers there does not speak TLS", "check the port, or write redis:// without TLS"
     if isinstance(cause, socket.gaierror):

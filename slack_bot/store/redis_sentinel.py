@@ -172,7 +172,7 @@ class Sentinels:
         return NoSentinel(by_place, has_tls=self._address.has_tls)
 
     async def _of_response(self, error: ResponseError) -> NoPrimary:
-        if "No such master" not in str(error):
+        if "No such master" not in str(error):  # its code is ERR, as of most errors
             return NoPrimary(f"its Sentinels say: {error}", "name Sentinels in the address, not Redis itself")
         names = list[str]()
         for client in self._clients:

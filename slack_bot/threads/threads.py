@@ -11,7 +11,8 @@ from ..observe.facts import Observer
 from ..observe.health import Health
 from ..settings.channels import ChannelPolicies
 from ..settings.config_file import read_config
-from ..settings.load import Settings, secrets_of
+from ..settings.load import Settings
+from ..settings.secret_values import secrets_of
 from ..slack.proven_people import ProvenPeople
 from ..slack.question_files import QuestionFiles
 from ..slack.stream_starts import StreamStartTracker

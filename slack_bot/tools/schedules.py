@@ -21,8 +21,9 @@ from ..features.schedules.records import (
 from ..features.schedules.timer import ScheduleTimer
 from ..settings.config_file import read_schedules
 from ..settings.cron import zone_of
-from ..settings.load import Settings, load, secrets_of
+from ..settings.load import Settings, load
 from ..settings.schedules import ScheduleEntry
+from ..settings.secret_values import secrets_of
 from ..store.outbound import OUTBOUND
 from ..store.stores import join_store, open_admin
 from ..turn.outbound import OutboundRecord

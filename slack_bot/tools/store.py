@@ -19,7 +19,8 @@ from ..features.feedback.records import FEEDBACK
 from ..features.feedback.targets import as_json
 from ..features.sign_in.erasure import sign_out_everywhere
 from ..observe.facts import reference_of
-from ..settings.load import load, secrets_of
+from ..settings.load import load
+from ..settings.secret_values import secrets_of
 from ..store.contracts import Count, ErasureResult, PersonRecords, StoreAdmin
 from ..store.outbound import OUTBOUND
 from ..store.personal import erase, records_of

@@ -9,7 +9,8 @@ import pytest
 from slack_bot.errors import SettingsError
 from slack_bot.settings.agents import AgentTable, in_words_of
 from slack_bot.settings.config_file import read_agents
-from slack_bot.settings.load import load, secrets_of
+from slack_bot.settings.load import load
+from slack_bot.settings.secret_values import secrets_of
 
 DEFAULT = "http://default.invalid/"
 TWO = '[agents.research]\nurl = "http://r.invalid/"\n[agents.ops]\nurl = "http://o.invalid/"\n'

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 from slack_bot.errors import SettingsError
 from slack_bot.settings.api_access import ApiTable, secret_variable
 from slack_bot.settings.config_file import read_api, read_config
-from slack_bot.settings.load import read, secrets_of
+from slack_bot.settings.load import read
+from slack_bot.settings.secret_values import secrets_of
 from slack_bot.testing.harness import bot_settings
 
 HASH = "sha256:" + "0" * 64

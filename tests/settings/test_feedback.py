@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import load, secrets_of
+from slack_bot.settings.load import load
+from slack_bot.settings.secret_values import secrets_of
 
 PREFIX = "SLACK_BOT_FEEDBACK__"
 

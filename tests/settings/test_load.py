@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import logging
 from pathlib import Path
 
@@ -10,9 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import ALIASES, Settings, fields_of, load, read_env_file, secrets_of, sections
+from slack_bot.settings.load import ALIASES, Settings, fields_of, load, read_env_file, sections
 from slack_bot.settings.models import AgentSettings, StreamSettings
 from slack_bot.settings.names import env_name
+from slack_bot.settings.secret_values import secrets_of
 from tests.closed_folder import closed_folder
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
@@ -414,27 +414,6 @@ def test_any_other_value_in_quotes_is_reported() -> None:
     ]
 
 
-def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_themselves() -> None:
-    env = {
-        "SLACK_BOT_AGENT__HEADER_NAME": "Authorization",
-        "SLACK_BOT_AGENT__HEADER_VALUE": "ApiKey hunter2-hunter2",
-        "A2A_AGENT_URL": "https://bot:s%40cret-s%40cret@agent.example/",
-    }
-    secrets = secrets_of(read(env))
-    sent = base64.b64encode(b"bot:s@cret-s@cret").decode()
-    assert secrets[:2] == ("ApiKey hunter2-hunter2", "hunter2-hunter2")
-    assert secrets[2:] == ("s%40cret-s%40cret", "s@cret-s@cret", sent)
-    short = base64.b64encode(b"bot:test").decode()
-    assert secrets_of(read({"A2A_AGENT_URL": "https://bot:test@agent.example/"})) == (short,)
-    assert secrets_of(read({"A2A_AGENT_URL": "https://bot@agent.example/"})) == ()
-    store = {"SLACK_BOT_STORE__URL": "redis://:an%20old%20one@redis:6379/0"}
-    assert secrets_of(read(store))[:2] == ("an%20old%20one", "an old one")
-    sentinels = "redis+sentinel://:at%20redis@[::1]:1,two:2/name?sentinel_password=at%20sentinels"
-    told = secrets_of(read({"SLACK_BOT_STORE__URL": sentinels}))
-    assert {"at%20redis", "at redis", "at sentinels", "at%20sentinels"} <= set(told)
-    assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
-
-
 def test_the_tree_is_frozen_and_closed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Settings().stream.rotate_after = 1.0  # type: ignore[misc]
@@ -497,7 +476,7 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_a_redis_without_its_library_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slack_bot.settings.load.find_spec", lambda name: None)
+    monkeypatch.setattr("slack_bot.installing.find_spec", lambda name: None)
     with pytest.raises(SettingsError, match=r"SLACK_BOT_STORE__URL is .* pip install .*deploy/run[.]txt"):
         load({"SLACK_BOT_STORE__URL": "redis://localhost/0"}, None, None)
     assert load({"SLACK_BOT_STORE__URL": "sqlite:///x"}, None, None).store.url == "sqlite:///x"
@@ -531,90 +510,10 @@ def test_a_name_that_is_nearly_one_of_it(name: str, said: str) -> None:
     assert problems({name: "x"}) == [f"{name} is not a setting{said}"]
 
 
-@pytest.mark.parametrize("url", ["http://t.example", "t.example", "http://localhost.example", "ftp://x"])
-def test_secrets_go_by_https_alone(url: str) -> None:
-    line = f"{CLIENT}TOKEN_URL is {url!r}: should be an address that begins with https:// (http:// only to"
-    assert problems({**FETCHED, f"{CLIENT}TOKEN_URL": url})[0].startswith(line)
-    for here in ("http://localhost:80/t", "http://127.0.0.1:1", "http://[::1]/"):
-        assert read({**FETCHED, f"{CLIENT}TOKEN_URL": here}).agent.client.token_url == here
-
-
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"ID": ""}, f"{CLIENT}SECRET and {CLIENT}TOKEN_URL need {CLIENT}ID: set it to the bot's client id"),
-        ({"TOKEN_URL": ""}, f"{CLIENT}ID needs either {CLIENT}TOKEN_URL or {CLIENT}ISSUER: set one of them"),
-        (
-            {"ISSUER": "https://i.example"},
-            f"{CLIENT}ID needs either {CLIENT}TOKEN_URL or {CLIENT}ISSUER: set one of them",
-        ),
-        (
-            {"SECRET": ""},
-            f"{CLIENT}ID is set, and no proof of it: set {CLIENT}SECRET or {CLIENT}PRIVATE_KEY or"
-            f" {CLIENT}ASSERTION_FILE",
-        ),
-        (
-            {"METHOD": "private_key_jwt"},
-            f"{CLIENT}ID is set, and no proof of it: set {CLIENT}PRIVATE_KEY or {CLIENT}ASSERTION_FILE",
-        ),
-        (
-            {"METHOD": "client_secret_post", "SECRET": "", "PRIVATE_KEY": "k"},
-            f"{CLIENT}ID is set, and no proof of it: set {CLIENT}SECRET",
-        ),
-        (
-            {"METHOD": "tls_client_auth", "CERTIFICATE": "c"},
-            f"{CLIENT}METHOD is tls_client_auth: set {CLIENT}CERTIFICATE_FOR to token or both",
-        ),
-        ({"GRANT": "jwt_bearer"}, f"{CLIENT}GRANT is jwt_bearer: set {CLIENT}PRIVATE_KEY, which signs"),
-        (
-            {"TOKEN_FILE": "f"},
-            f"{CLIENT}TOKEN_FILE and {CLIENT}ID each give a token for the agent: set one of them",
-        ),
-        (
-            {"CERTIFICATE_KEY": "k"},
-            f"{CLIENT}CERTIFICATE_KEY is set and {CLIENT}CERTIFICATE is not: set both or neither",
-        ),
-    ],
-)
-def test_a_login_that_lacks_something_or_has_too_much(changes: dict[str, str], line: str) -> None:
-    env = {**FETCHED, **{f"{CLIENT}{name}": value for name, value in changes.items()}}
-    assert problems(env) == [line]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"TOKEN_URL": "", "ISSUER": "https://i.example"},
-        {"SECRET": "", "PRIVATE_KEY": "k"},
-        {"SECRET": "", "ASSERTION_FILE": "f", "METHOD": "private_key_jwt"},
-        {"SECRET": "", "METHOD": "tls_client_auth", "CERTIFICATE": "c", "CERTIFICATE_FOR": "both"},
-        {"SECRET": "", "GRANT": "jwt_bearer", "PRIVATE_KEY": "k"},
-    ],
-)
-def test_a_login_that_is_whole(changes: dict[str, str]) -> None:
-    env = {**FETCHED, **{f"{CLIENT}{name}": value for name, value in changes.items()}}
-    assert read(env).agent.client.fetches_tokens
-
-
-def test_a_bearer_token_is_not_fetched_too() -> None:
-    (line,) = problems({**FETCHED, "SLACK_BOT_AGENT__BEARER_TOKEN": "t"})
-    assert line.startswith(f"SLACK_BOT_AGENT__BEARER_TOKEN and {CLIENT}ID each give a token")
-
-
-def test_tokens_are_fetched_by_a_library_that_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slack_bot.settings.load.find_spec", lambda name: None)
-    assert problems(FETCHED) == [
-        f"{CLIENT}ID is set, and Authlib, which fetches tokens, is not here: pip install --require-hashes -r"
-        " deploy/run.txt"
-    ]
-    read({f"{CLIENT}TOKEN_FILE": "f"})
-
-
 def test_signatures_are_checked_by_a_library_that_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     env = {"SLACK_BOT_AGENT__CARD_KEYS": "keys.json"}
     assert read(env).agent.card_keys == "keys.json"
-    monkeypatch.setattr("slack_bot.settings.load.find_spec", lambda name: None)
+    monkeypatch.setattr("slack_bot.installing.find_spec", lambda name: None)
     assert problems(env) == [
         "SLACK_BOT_AGENT__CARD_KEYS is set, and joserfc, which checks signatures, is not here: pip install"
         " --require-hashes -r deploy/run.txt"

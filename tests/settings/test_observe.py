@@ -37,7 +37,7 @@ def test_without_the_library_one_sentence_says_what_to_install(
             raise ModuleNotFoundError(module)
         return None
 
-    monkeypatch.setattr("slack_bot.settings.load.find_spec", find)
+    monkeypatch.setattr("slack_bot.installing.find_spec", find)
     with pytest.raises(
         SettingsError, match=r"^SLACK_BOT_TRACES__ENABLED is true, .* pip install .*/otel\.txt$"
     ):

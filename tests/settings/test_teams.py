@@ -8,7 +8,8 @@ import pytest
 from pydantic import SecretStr
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import Settings, load, secrets_of
+from slack_bot.settings.load import Settings, load
+from slack_bot.settings.secret_values import secrets_of
 from slack_bot.settings.teams import are_several, team_problems, tokens_in
 
 NEEDED = {"SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}

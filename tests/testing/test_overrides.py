@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import Settings, fields_of, load, secrets_of, sections, value_of
+from slack_bot.settings.load import Settings, fields_of, load, sections, value_of
 from slack_bot.settings.names import dotted
+from slack_bot.settings.secret_values import secrets_of
 from slack_bot.settings.section import SettingsSection
 from slack_bot.testing.overrides import with_overrides
 

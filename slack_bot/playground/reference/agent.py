@@ -33,8 +33,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import BotError, UnreadableInput
-from ...settings.load import load, secrets_of
+from ...settings.load import load
 from ...settings.models import ReferenceSettings
+from ...settings.secret_values import secrets_of
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from . import showcase
 from .conversations import TalkContexts

@@ -24,8 +24,9 @@ from ...errors import (
 )
 from ...http_client import URL
 from ...observe.facts import is_turn_name
-from ...settings.load import FIELDS, Settings, secrets_of, value_of
+from ...settings.load import FIELDS, Settings, value_of
 from ...settings.names import dotted
+from ...settings.secret_values import secrets_of
 from ...testing.overrides import with_overrides
 from ...text.redaction import Redactor
 from ..doctor.login_checks import refused_login

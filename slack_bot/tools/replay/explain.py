@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from ...errors import StoreMissing, UnreadableInput
-from ...observe.facts import is_turn_name
+from ...observe.facts import TurnEnded, is_turn_name
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape, gap_in
 from ...text.compare import contains
@@ -76,7 +76,6 @@ def explain_capture(
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
-_NARRATION = "narration"  # so begin the reasons of what is kept out as such
 _EXCERPT = 60  # characters of a part that are quoted
 _MARGIN = " " * 14
 _OWN_MARKUP = "markup that the bot closed and opened again, because a message ends here, or made harmless"
@@ -153,7 +152,7 @@ def _summary(
 def _not_answer(unshown: Sequence[ExplainedNews]) -> str:
     """How much was said that is not the answer, and how much of that was narration."""
     chars = sum(each.chars for each in unshown)
-    narrated = sum(each.chars for each in unshown if each.cause.reason.startswith(_NARRATION))
+    narrated = sum(each.chars for each in unshown if each.is_narration)
     what = "" if not narrated else " (narration)" if narrated == chars else f" ({narrated:,} of narration)"
     return f"{chars:,} characters that are not the answer{what}"
 
@@ -179,25 +178,24 @@ def _taken_back(turn: TurnProvenance) -> int:
 
 
 def _whole(account: Provenance, gap: str | None) -> str:
-    said = _whole_as_played(account)
-    if gap is None:
-        return said
-    if account.turns[-1].turn.ended is not None and said.startswith("yes, "):
-        said = f"not known: the tape alone gives {said.removeprefix('yes, ')}"
-    return f"{said}; {gap}"
-
-
-def _whole_as_played(account: Provenance) -> str:
     turn = account.turns[-1].turn
     if (ended := turn.ended) is None:
-        return "no, the bot did not take the question"
-    end = f"{ended.outcome}: {turn.reason}" if turn.reason else ended.outcome
+        said = "no, the bot did not take the question"
+    else:
+        said = _of_ended(ended, account.text, turn.reason, is_known=gap is None)
+    return said if gap is None else f"{said}; {gap}"
+
+
+def _of_ended(ended: TurnEnded, text: str, reason: str, *, is_known: bool) -> str:
+    """`is_known`: all that the agent said was played."""
+    end = f"{ended.outcome}: {reason}" if reason else ended.outcome
     if ended.is_whole:
-        return f"yes, {len(account.text):,} characters ({end})"
+        size = f"{len(text):,} characters ({end})"
+        return f"yes, {size}" if is_known else f"not known: the tape alone gives {size}"
     if ended.is_whole is False:
         return f"no ({end})"
-    if ended.outcome != Outcome.NO_TEXT and account.text.strip():
-        return f"the answer was not finished; {len(account.text):,} characters stand ({end})"
+    if ended.outcome != Outcome.NO_TEXT and text.strip():
+        return f"the answer was not finished; {len(text):,} characters stand ({end})"
     return f"there was no answer to be had ({end})"
 
 

@@ -49,11 +49,15 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedNews:
-    """`what` became of an event: a card, or of its text, `chars` long, no text of the answer."""
+    """`what` became of an event: a card, or of its text, `chars` long, no text of the answer.
+
+    `is_narration`: the agent spoke of its work.
+    """
 
     cause: Cause
     what: str
     chars: int = 0
+    is_narration: bool = False
 
 
 class Provenance:
@@ -231,13 +235,13 @@ class TurnProvenance:
                 self.questions.append((question, asked_by))
                 self.produced.append((question, asked_by))
             case actions.RetractText(chars=chars):
-                self._retract(chars, because)
+                self._retract(chars, because, is_narration=isinstance(event, events.NarrationConfirmed))
             case actions.EndTurn():
                 self.closing = action, because
         return False
 
-    def _retract(self, chars: int, cause: Cause) -> None:
-        self.unshown.append(ExplainedNews(cause, "taken back before it was shown", chars))
+    def _retract(self, chars: int, cause: Cause, *, is_narration: bool) -> None:
+        self.unshown.append(ExplainedNews(cause, "taken back before it was shown", chars, is_narration))
         while chars > 0 and self.produced:
             text, by = self.produced.pop()
             kept = text[: max(0, len(text) - chars)]
@@ -268,7 +272,11 @@ class TurnProvenance:
     def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
         text = str(getattr(event, "text", ""))
         if text or what in LATE:
-            self.unshown.append(ExplainedNews(replace(cause, name=_named(cause, event)), what, len(text)))
+            named, is_narration = (
+                replace(cause, name=_named(cause, event)),
+                isinstance(event, events.Narrated),
+            )
+            self.unshown.append(ExplainedNews(named, what, len(text), is_narration))
 
 
 def _in_short(

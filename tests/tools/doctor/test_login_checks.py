@@ -242,7 +242,7 @@ async def test_a_library_that_is_missing_is_one_finding(
 ) -> None:
     login(environment, server)
     monkeypatch.setattr(
-        "slack_bot.settings.load.find_spec", lambda name: None if name == "authlib" else find_spec(name)
+        "slack_bot.installing.find_spec", lambda name: None if name == "authlib" else find_spec(name)
     )
     async with well(environment) as setup:
         settings, agent = bad(await setup.look())

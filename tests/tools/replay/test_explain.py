@@ -141,6 +141,18 @@ def test_each_part_says_who_brought_it_why_when_and_which_call_showed_it() -> No
     assert "events 3 to 4 (streaming_result), 1.2 to 1.4 s: answer grows" in text
 
 
+@pytest.mark.parametrize("reason", ["narration is not shown as text: flag", "said on the way"])
+def test_narration_is_known_by_what_it_is_and_not_by_its_reason(reason: str) -> None:
+    seen = account(
+        event(0.5, "hm"),
+        decided(0.5, Narrated("hm", reason="flag"), NoOp(reason)),
+        *grows(1.0, "one "),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="stream closed")),
+        closed(2.1),
+    )
+    assert "Left out: 2 characters that are not the answer (narration)\n" in told(seen, message("one"))
+
+
 def test_what_was_left_out_what_failed_and_the_end() -> None:
     text = told(usual(), message("one two three"))
     assert "not shown: 2 characters\n" in text
