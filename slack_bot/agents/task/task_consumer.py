@@ -151,7 +151,7 @@ class TaskFollower:
                 self._retry_after = error.retry_after or 0.0
             log.info(
                 "the task could not be asked for: %s",
-                _why(self._agent, error),
+                _why(self._agent.name, error),
                 extra={"task": self._view.task_id},
             )
             return PollResult.AWAY
@@ -219,7 +219,7 @@ class TaskFollower:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
             log.info(
                 "the task's stream was not joined, or broke again: %s",
-                _why(self._agent, error),
+                _why(self._agent.name, error),
             )
         if self._view.is_over and not self._has_gap:
             await self.poll()  # more than one chunk may have come twice, or one was no repetition
@@ -362,7 +362,7 @@ class TaskConsumer:
                 raise
             log.info(
                 "asked again when the stopped task has ended: %s",
-                _why(self._agent, error),
+                _why(self._agent.name, error),
                 extra=self._fields,
             )
             self.view.notify_behind("refused while a stopped task works on")
@@ -408,7 +408,7 @@ class TaskConsumer:
                 log.info(
                     "the question was not taken, once more in %g s: %s",
                     pause,
-                    _why(self._agent, error),
+                    _why(self._agent.name, error),
                 )
                 await self._handle.race(asyncio.sleep(pause))
                 if self._handle.must_exit:
@@ -451,7 +451,7 @@ class TaskConsumer:
         except errors.AgentError as error:
             log.info(
                 "the task could not be asked for: %s",
-                _why(self._agent, error),
+                _why(self._agent.name, error),
                 extra={"task": self.view.task_id},
             )
         else:
@@ -477,11 +477,11 @@ class TaskConsumer:
         if isinstance(error, errors.TokenUnavailable | errors.TokenRefused):
             log.warning(
                 "the bot cannot log in to the agent: %s",
-                _why(self._agent, error),
+                _why(self._agent.name, error),
                 extra=self._fields,
             )
         else:
-            log.warning("the agent's side failed: %s", _why(self._agent, error), extra=self._fields)
+            log.warning("the agent's side failed: %s", _why(self._agent.name, error), extra=self._fields)
         if error.said:
             log.debug("the agent's server wrote: %s", error.said, extra=self._fields)
         match error:
@@ -507,9 +507,9 @@ def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) ->
     )
 
 
-def _why(agent: Agent, error: errors.AgentError) -> str:
-    """For the log: the sentence, with the names of the settings of this agent."""
-    return in_words_of(agent.name, error.brief)
+def _why(name: str, error: errors.AgentError) -> str:
+    """For the log: the sentence, with the names of the settings of the agent `name`."""
+    return in_words_of(name, error.brief)
 
 
 def _log_fields(question: Question, task_id: str | None) -> dict[str, str | None]:
