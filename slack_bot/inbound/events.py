@@ -274,7 +274,7 @@ class SlackListeners:
     async def _text_for_bot(self, change: MessageChanged, text: str, now: MessageEvent | None) -> str | None:
         """What the `text` of an edited message says to the bot, if it mentions others; None: nothing."""
         if not change.names_others:
-            return self._threads.routing.without_name(text)
+            return self._threads.routing.without_name(text) if change.is_mention else text
         reading = None if now is None else now.reading
         if now is not None and isinstance(reading, ThreadReply | ChannelMessage):
             named = self._judge.mention_of_agent(reading.question, now.event)

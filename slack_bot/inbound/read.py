@@ -81,8 +81,9 @@ class MessageChanged:
     """A person has edited or deleted a message (`text` is None if it was deleted).
 
     `key` is the key that the message has as a question. `names_others`: the new text mentions others and not
-    the bot, in a conversation where only messages with a mention are for the bot. `is_of_bot`: another bot
-    wrote it. `has_same_text`: that bot changed only what stands beside the text.
+    the bot, in a conversation where only messages with a mention are for the bot. `is_mention`: it mentions
+    the bot, or is a direct message. `is_of_bot`: another bot wrote it. `has_same_text`: that bot changed only
+    what stands beside the text.
     """
 
     key: str
@@ -90,6 +91,7 @@ class MessageChanged:
     user: str
     text: str | None
     names_others: bool = False
+    is_mention: bool = False
     is_of_bot: bool = False
     has_same_text: bool = False
 
@@ -478,14 +480,14 @@ def _changed(event: _Event, me: BotIdentity) -> MessageChanged | None:
     if is_gone:
         return MessageChanged(question.key, question.thread, question.user, None, is_of_bot=is_of_bot)
     wording = without_mention(now["text"], me.user)
-    names_others = wording == now["text"] and _NAMED.search(wording) is not None
-    is_for_others = names_others and not is_direct(event["channel"])
+    is_mention = wording != now["text"] or is_direct(event["channel"])
     return MessageChanged(
         question.key,
         question.thread,
         question.user,
         to_text(wording),
-        is_for_others,
+        names_others=not is_mention and _NAMED.search(wording) is not None,
+        is_mention=is_mention,
         is_of_bot=is_of_bot,
         has_same_text=has_same_text,
     )

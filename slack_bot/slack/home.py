@@ -179,7 +179,7 @@ def _turn(turn: ShownTurn) -> Iterator[Block]:
     in_channel = {"type": "channel", "channel_id": turn.channel}
     place = () if is_direct(turn.channel) else (_text(" · "), in_channel)
     link = {"type": "link", "url": turn.link, "text": HOME_OPEN}
-    yield _rich("rich_text_section", _text(turn.state), *place, _text(" · "), link)
+    yield _rich("rich_text_section", _text(_plain(turn.state, _QUESTION)), *place, _text(" · "), link)
 
 
 def _skill(skill: Skill) -> Iterator[Block]:

@@ -30,7 +30,7 @@ HOME_OPEN = "Open"
 HOME_RUNS = "Being answered"
 HOME_SIGN_IN = "Waits until you sign in at {}: the link is in a private message beside your question"
 HOME_WAITS = "Waits, number {} in line"
-HOME_ASKED = "Waits for your answer"
+HOME_ASKED, HOME_ASKED_FOR = "Waits for your answer", "Waits for your answer: {}"
 HOME_UNTITLED_FORM = "The agent has a question"
 HOME_WATCHED = "The agent is still working on it"
 

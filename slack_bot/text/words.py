@@ -257,13 +257,18 @@ ANOTHER_EXPLAINED_BARE = (
     " you choose gets your question, and below it what was asked before, but not the answer to that: it was"
     " made with the rights of the person who asked."
 )
+ANOTHER_EXPLAINED_WORDLESS = (
+    "This begins a new thread here, with your name, your question and a link to what was asked before. The"
+    " agent that you choose gets your question, and below it what was asked before: the answer to that had no"
+    " text."
+)
 ANOTHER_WHICH, ANOTHER_QUESTION = "Who shall answer?", "Your question"
 ANOTHER_WANTS_WORDS = "Write what you want to ask."
 ANOTHER_IS_NONE = "There is no other agent that you may ask here."
 ANOTHER_IS_ASKED = "I asked {} in a new thread: {}"
 ASKS_ANOTHER = "<@{}> asks {}:"
 ASKED_BEFORE = "It was [asked of {} before]({}), and gets that question and its answer too."
-ASKED_BEFORE_BARE = "It was [asked of {} before]({}), and gets that question too, but not its answer."
+ASKED_BEFORE_BARE = "It was [asked of {} before]({}), and gets that question too, without the answer."
 QUOTE_FOR_AGENT = "This was asked of {} before, and answered so:"
 AGENTS_HEAD = "You can ask these agents here. Write the name in front: `NAME: your question`."
 AGENTS_HELP = (

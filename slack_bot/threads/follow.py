@@ -30,6 +30,8 @@ from .notices import Notices
 
 _log = logging.getLogger(__name__)
 
+_TOLD_FOR = 86_400.0  # seconds for which a person knows that no mention is needed in a channel
+_MOST_TOLD = 10_000  # people and channels
 _LOOK = 1.0  # seconds that the end of an answer waits for what is known of its thread
 
 
@@ -51,6 +53,7 @@ class FollowedThreads:
         self._stop_grace = stop_grace
         self._store, self._policies, self._follow_for = store, policies, follow_for
         self._clock, self._notices, self._spawn = clock, notices, background.spawn
+        self._told = dict[tuple[str, str, str], float]()  # by team, channel and person: when, the latest last
 
     async def taken(self, question: Question, *, is_mention: bool, is_awaited: bool) -> None:
         """A question was accepted. Raises StoreError.
@@ -67,7 +70,7 @@ class FollowedThreads:
             at = float(question.ts)
             is_new = not is_awaited
             before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_new))
-            if is_new and before is not None and not before.is_shown:
+            if is_new and before is not None and not before.is_shown and self._is_to_be_told(question):
                 buttons = {TurnButton.STOP_LISTENING: STOP_LISTENING_LABEL}
                 self._spawn(self._notices.offer(question, question.user, READS_ALONG, buttons))
         await self.heard(question)
@@ -167,6 +170,21 @@ class FollowedThreads:
 
     async def _state_of(self, thread: ThreadKey) -> ThreadState | None:
         return await self._store.get(THREADS, thread.parts)
+
+    def _is_to_be_told(self, question: Question) -> bool:
+        """The person has not read in this channel lately that no mention is needed.
+
+        Only this process remembers it: after a restart, and by each replica, they are told once more.
+        """
+        thread, now = question.thread, self._clock.wall()
+        key = thread.team, thread.channel, question.user
+        if now - self._told.get(key, -_TOLD_FOR) < _TOLD_FOR:
+            return False
+        self._told.pop(key, None)
+        self._told[key] = now
+        if len(self._told) > _MOST_TOLD:
+            del self._told[next(iter(self._told))]
+        return True
 
     def _tell_asker(self, before: ThreadState | None, message: Question) -> None:
         """Once: when somebody else has written for the first time."""

@@ -427,8 +427,20 @@ def changed(subtype: str = "message_changed", **more: Any) -> dict[str, Any]:
 
 def test_an_edit_is_the_new_text_of_a_question() -> None:
     now = {"type": "message", "user": "U1", "ts": "2.0", "text": "<@U0BOT> so &amp; so"}
-    expected = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "U1", "so & so")
+    thread = ThreadKey("T1", "C1", "1.0")
+    expected = MessageChanged("T1:C1:2.0", thread, "U1", "so & so", is_mention=True)
     assert reading(changed(message=now), ME) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "channel", "is_mention"),
+    [("<@U0BOT> so", "C1", True), ("so", "C1", False), ("so", "D1", True)],
+)
+def test_an_edit_says_whether_it_mentions_the_bot(text: str, channel: str, is_mention: bool) -> None:
+    now = {"type": "message", "user": "U1", "ts": "2.0", "text": text}
+    edit = reading(changed(message=now, channel=channel), ME)
+    assert isinstance(edit, MessageChanged)
+    assert edit.is_mention is is_mention
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,19 @@ async def press(bot: BotHarness, offer: SeenMessage) -> None:
     await asyncio.sleep(1)
 
 
+async def asked_and_edited(bot: BotHarness, *texts: str) -> str:
+    """A question that is edited while its answer runs."""
+    root = await bot.ask("one")
+    await asyncio.sleep(5)
+    for text in texts:
+        await edit(bot, root, text)
+    return root
+
+
 @on_virtual_time
 async def test_several_edits_while_the_answer_runs_are_offered_once_and_the_last_is_asked() -> None:
     async with run_bot(LONG, answer("Four.")) as bot:
-        root = await bot.ask("one")
-        await asyncio.sleep(5)
-        for text in ("two", "three"):
-            await edit(bot, root, text)
+        root = await asked_and_edited(bot, "two", "three")
         (offer,) = offers(bot, root)
         assert (offer.ephemeral_for, offer.text) == ("U1", QUESTION_REWORDED)
         await press(bot, offer)
@@ -52,10 +58,7 @@ async def test_several_edits_while_the_answer_runs_are_offered_once_and_the_last
 @on_virtual_time
 async def test_words_that_are_put_back_are_asked_as_they_are() -> None:
     async with run_bot(LONG, answer("One, again.")) as bot:
-        root = await bot.ask("one")
-        await asyncio.sleep(5)
-        for text in ("two", "one"):
-            await edit(bot, root, text)
+        root = await asked_and_edited(bot, "two", "one")
         (offer,) = offers(bot, root)
         await bot.idle()
         await press(bot, offer)

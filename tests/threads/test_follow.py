@@ -56,6 +56,28 @@ async def test_the_asker_goes_on_without_a_mention_and_is_told_once_with_a_butto
 
 
 @on_virtual_time
+async def test_in_the_next_thread_of_the_channel_the_asker_knows_it_for_a_day() -> None:
+    async with run_bot(*[YES] * 9) as bot:
+        told: list[int] = []
+        for _ in range(2):
+            root = await bot.ask("one")
+            await bot.idle()
+            await say(bot, root, "two")
+            told.append(bot.ephemeral(root).count(("U1", READS_ALONG)))
+        other = await bot.ask("one", user="U2")
+        await bot.idle()
+        await say(bot, other, "two", user="U2")
+        told.append(bot.ephemeral(other).count(("U2", READS_ALONG)))
+        await asyncio.sleep(DAY + 1)
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "two")
+        told.append(bot.ephemeral(root).count(("U1", READS_ALONG)))
+        assert told == [1, 0, 1, 1]
+        assert asked(bot).count("two") == 4
+
+
+@on_virtual_time
 async def test_who_is_asked_by_the_agent_is_not_told_that_no_mention_is_needed() -> None:
     async with run_bot(approval(), YES, YES) as bot:
         root = await bot.ask("deploy")

@@ -18,6 +18,7 @@ from ...store.knowledge import open_forms_of
 from ...store.sign_ins import SIGNED_IN
 from ...text.home_words import (
     HOME_ASKED,
+    HOME_ASKED_FOR,
     HOME_AWAY,
     HOME_FOR_ALL,
     HOME_FOR_YOU,
@@ -35,6 +36,8 @@ from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
 from ..feature import HomeSection
+
+_MOST_FORMS = 20  # rows, as the tab shows
 
 
 class Home:
@@ -61,7 +64,9 @@ class Home:
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the Home tab of `user`. `workspace`: the address of the workspace. Raises StoreError."""
         open_forms = await open_forms_of(self._store, user, team)
-        forms = shown_forms(open_forms, workspace)
+        open_forms = open_forms[-_MOST_FORMS:]
+        questions = {form.turn: await self._words_of(form.turn) for form in open_forms}
+        forms = shown_forms(open_forms, questions, workspace)
         waits = {form.turn: HOME_ASKED for form in open_forms}
         for key, host in (await self._sign_in.awaited(user, team)).items():
             waits[key] = HOME_SIGN_IN.format(host)
@@ -79,6 +84,11 @@ class Home:
         if is_refused and any(map(may_show, icons)):  # Slack could not fetch a picture
             self._refused_icons |= icons
             await self._publish(team, user, home_view(self._with_pictures(agents), turns, signed_in, more))
+
+    async def _words_of(self, key: str) -> str:
+        """What was asked; "" where the turn is not kept any more. Raises StoreError."""
+        turn = await self._store.turn(key)
+        return "" if turn is None else turn.question.title
 
     def _with_pictures(self, agents: Sequence[ShownAgent]) -> list[ShownAgent]:
         """Without those that Slack refused."""
@@ -128,14 +138,21 @@ def _shown_agent(listed: ListedAgent) -> ShownAgent:
     return ShownAgent(listed.name, says, " · ".join([who, reached]), listed.may_ask, listed.is_chosen)
 
 
-def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn]:
-    """The rows for forms that wait for the person who looks, the newest first."""
+def shown_forms(
+    forms: Iterable[OpenForm], questions: Mapping[str, str], workspace: str
+) -> Iterator[ShownTurn]:
+    """The rows for forms that wait for the person who looks, the newest first: what they asked, and below it
+    what the agent asks. `questions`: the words of the person, by the key of the turn.
+    """
     for form in sorted(forms, key=lambda each: each.opened_at, reverse=True):
         thread, agent_form = form.thread, form.form
         ts = form.message.ts if form.message is not None and form.message.ts else thread.ts
-        text = agent_form.title or agent_form.prompt or HOME_UNTITLED_FORM
+        asked = " ".join((agent_form.title or agent_form.prompt).split())
+        words = questions.get(form.turn, "")
+        state = HOME_ASKED_FOR.format(asked) if words and asked else HOME_ASKED
+        text = words or asked or HOME_UNTITLED_FORM
         link = Question(thread, ts, form.user, form.user_team, text).permalink(workspace)
-        yield ShownTurn("", text, thread.channel, HOME_ASKED, link)
+        yield ShownTurn("", text, thread.channel, state, link)
 
 
 def shown_turns(

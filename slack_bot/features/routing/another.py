@@ -19,7 +19,7 @@ from ...threads.notices import Notices
 from ...turn.buttons import AGENT, ANOTHER_MODAL, WORDS, TurnButton
 from ...turn.json_values import object_of, text_in
 from ...turn.progress import TurnRecord
-from .another_view import another_view
+from .another_view import another_view, explained_for
 from .handovers import Handovers
 from .router import Router
 
@@ -64,8 +64,8 @@ class AnotherAgent:
         others = await self._router.others(turn, press.user)
         if not others:
             return PressReply(ANOTHER_IS_NONE)
-        metadata, said = f"{uuid.uuid4().hex}|{turn.key}", self._handovers.quote_of(turn, press.user)
-        view = another_view(metadata, turn.question.text, others, has_answer=bool(said))
+        explained = explained_for(turn.text, self._handovers.quote_of(turn, press.user))
+        view = another_view(f"{uuid.uuid4().hex}|{turn.key}", turn.question.text, others, explained)
         opening = partial(self._notices.open_view, turn.question.thread.team, turn.key, press.trigger, view)
         return PressReply(
             FORM_NOT_OPENED, afterwards=Afterwards(opening, failure="nobody was asked which agent: %s")

@@ -7,6 +7,7 @@ from ...text.words import (
     ANOTHER_ASK_LABEL,
     ANOTHER_EXPLAINED,
     ANOTHER_EXPLAINED_BARE,
+    ANOTHER_EXPLAINED_WORDLESS,
     ANOTHER_QUESTION,
     ANOTHER_TITLE,
     ANOTHER_WHICH,
@@ -19,9 +20,9 @@ _MOST_WORDS = 3_000  # Slack: characters of an input
 _MOST_OPTIONS, _LABEL = 100, 75  # Slack: options of a select, characters of one
 
 
-def another_view(metadata: str, text: str, labels: Mapping[str, str], *, has_answer: bool) -> Args:
+def another_view(metadata: str, text: str, labels: Mapping[str, str], explained: str) -> Args:
     """The view for `views.open`. `text`: what was asked before; `labels`: the names of the agents that people
-    read. `has_answer`: the other agent gets the answer too.
+    read; `explained`: what the other agent gets, as `explained_for` says.
     """
     return {
         "type": "modal",
@@ -31,7 +32,7 @@ def another_view(metadata: str, text: str, labels: Mapping[str, str], *, has_ans
         "submit": plain(ANOTHER_ASK_LABEL),
         "close": plain(FORM_CANCEL_LABEL),
         "blocks": [
-            context(ANOTHER_EXPLAINED if has_answer else ANOTHER_EXPLAINED_BARE),
+            context(explained),
             _input(AGENT, ANOTHER_WHICH, agent_select(labels)),
             _input(
                 WORDS,
@@ -45,6 +46,13 @@ def another_view(metadata: str, text: str, labels: Mapping[str, str], *, has_ans
             ),
         ],
     }
+
+
+def explained_for(answer: str, quoted: str) -> str:
+    """What another agent gets of an `answer`, of which `quoted` is passed on."""
+    if quoted:
+        return ANOTHER_EXPLAINED
+    return ANOTHER_EXPLAINED_BARE if answer.strip() else ANOTHER_EXPLAINED_WORDLESS
 
 
 def agent_select(labels: Mapping[str, str], chosen: str = "") -> Block:

@@ -55,8 +55,9 @@ async def test_the_tab_lists_what_the_agent_asks_until_it_is_answered() -> None:
         await bot.idle()
         await open_home(bot)
         words = bot.workspace.home("U1")
-        place = words.index("Which environment?")
-        assert words[place - 1] == "Your questions" and "Waits for your answer" in words[place + 1]
+        place = words.index("deploy")
+        assert words[place - 1] == "Your questions"
+        assert "Waits for your answer: Which environment?" in words[place + 1]
         assert "Stop" not in words, "it is answered, or stopped, in its thread"
         assert form_in(bot, root).ts.replace(".", "") in str(bot.calls("views.publish")[-1]), "the link"
         await open_home(bot, "U2")

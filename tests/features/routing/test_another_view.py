@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from slack_bot.features.routing.another_view import agent_select, another_view
+from slack_bot.features.routing.another_view import agent_select, another_view, explained_for
 
 
 def test_it_has_the_other_agents_and_what_was_asked() -> None:
-    view = another_view("h|T1:C1:1.0", "x" * 4_000, {"ops": "Operations " * 20}, has_answer=True)
+    view = another_view("h|T1:C1:1.0", "x" * 4_000, {"ops": "Operations " * 20}, "")
     select, words = (block["element"] for block in view["blocks"][1:])
     assert view["private_metadata"] == "h|T1:C1:1.0"
     assert [len(each["text"]["text"]) for each in select["options"]] == [75]
     assert len(words["initial_value"]) == 3_000
-    without = another_view("h|t", "", {"ops": "Ops"}, has_answer=True)
+    without = another_view("h|t", "", {"ops": "Ops"}, "")
     assert "initial_value" not in without["blocks"][2]["element"]
 
 
 def test_it_says_before_the_press_what_will_happen() -> None:
-    for has_answer, carried in ((True, "and the answer to that."), (False, "but not the answer to that:")):
-        view = another_view("h|t", "what?", {"ops": "Ops"}, has_answer=has_answer)
+    for answer, quoted, carried in (
+        ("Four.", "Four.", "and the answer to that."),
+        ("Four.", "", "but not the answer to that: it was made with the rights"),
+        (" \n", "", "the answer to that had no text."),
+    ):
+        view = another_view("h|t", "what?", {"ops": "Ops"}, explained_for(answer, quoted))
         said = view["blocks"][0]["elements"][0]["text"]
         assert said.startswith("This begins a new thread here") and carried in said
         assert view["submit"]["text"] == "Ask in a new thread"
