@@ -21,7 +21,7 @@ from ..agents.content.parts import is_type
 from ..agents.dialects.table import ANSWER_MARKS, DIALECTS, KEYS, NARRATION_MARKS
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
-from ..testing.tape.tape import TAKEN_OVER, Tape, tape_lines
+from ..testing.tape.tape import TAKEN_OVER, WAITED, Tape, tape_lines
 from .files import OutputFile, keep_what_is_there, open_capture, taped
 from .terminal import told_if_interrupted
 
@@ -130,6 +130,8 @@ class _Scrubber:
         kept: Json = {name: head[name] for name in _HEAD if name in head}
         if head.get(TAKEN_OVER):
             kept[TAKEN_OVER] = True
+        if isinstance(waited := head.get(WAITED), int | float):
+            kept[WAITED] = waited
         if isinstance(question := head.get("question"), str):
             kept["question"] = self._words.text(question)
         return kept

@@ -26,7 +26,7 @@ from ..store.outbound import OUTBOUND
 from ..store.personal import erase, records_of
 from ..store.stores import open_admin
 from ..testing.tape.json_file import Json
-from ..testing.tape.tape import TAKEN_OVER, Moment, Tape, write_tape
+from ..testing.tape.tape import TAKEN_OVER, WAITED, Moment, Tape, write_tape
 from ..text.redaction import Redactor, StreamRedactor
 from ..turn.feedback import FeedbackRecord
 from ..turn.json_values import read_json
@@ -67,6 +67,9 @@ _OUTCOMES = {
     Outcome.GONE: "its thread was deleted",
 }
 """How a turn ended, where Outcome's own word does not say it."""
+_IN_ALL = "in all"
+_ONCE = "by another process, once"
+_LATE = 1.0  # seconds; an agent that is asked later after the question is told
 _MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
 
@@ -205,6 +208,10 @@ def _turn_rows(turn: TurnRecord, events: int, masks: Redactor) -> Iterator[tuple
     yield "turn", f"{reference}  {turn.key}"
     where = f"by {asked.user or '-'} in {asked.thread.channel}, thread {asked.thread.ts}"
     yield "asked", f"{_day(turn.accepted_at)}  {where}"
+    if turn.sent_at is not None and (waited := _waited(turn)):
+        yield "sent", f"{_day(turn.sent_at)}  {waited:g} s after the question"
+    if turn.takeovers:
+        yield "taken over", f"by another process, {turn.takeovers:,} times" if turn.takeovers > 1 else _ONCE
     yield "question", _flat(asked.text, masks)
     yield "asked by", asked.cause
     if turn.agent_reason:
@@ -220,6 +227,12 @@ def _turn_rows(turn: TurnRecord, events: int, masks: Redactor) -> Iterator[tuple
         yield "events", f"{events:,}; slack-bot explain {reference} says what became of each"
     else:
         yield "events", "none were kept; SLACK_BOT_STORE__EVENT_BYTES=1000000 keeps those of later questions"
+
+
+def _waited(turn: TurnRecord) -> float:
+    """Seconds from the question until the agent was asked; 0: it was asked at once, or not yet."""
+    waited = 0.0 if turn.sent_at is None else turn.sent_at - turn.accepted_at
+    return round(waited, 3) if waited >= _LATE else 0.0
 
 
 async def _named(store: StoreAdmin, name: str) -> TurnRecord | None:
@@ -253,6 +266,8 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
         head[CHOSEN] = f"{turn.agent}: {turn.agent_reason}"
     if turn.takeovers:
         head[TAKEN_OVER] = True
+    if waited := _waited(turn):
+        head[WAITED] = waited
     return Tape(head, (*masked, end))
 
 
@@ -290,17 +305,21 @@ def _as_json(kind: Any, value: object) -> str:
 def _shown(summary: _Summary) -> Iterator[str]:
     size = "" if summary.bytes is None else f", {summary.bytes:,} bytes"
     yield f"{summary.place}: format {summary.format}{size}"
-    names = [_name_of(each.kind) for each in summary.counts]
-    width = max(map(len, names))
-    for name, each in zip(names, summary.counts, strict=True):
-        ages = "" if each.oldest is None else f"  {_day(each.oldest)} to {_day(each.newest)}"
-        yield f"{name:<{width}}{each.number:>8,}{ages}"
+    counts = [each for each in summary.counts if each.number]
+    rows = [(_name_of(each.kind), each.number, _ages(each)) for each in counts]
+    rows.append((_IN_ALL, sum(each.number for each in counts), ""))
+    width = max(len(name) for name, _, _ in rows)
+    yield from (f"{name:<{width}}{number:>8,}{ages}" for name, number, ages in rows)
     for turn in summary.unfinished:
         state = f"{_STAGES[turn.stage]} since {_day(_since(turn))}"
         yield f"unfinished  {turn.key}  {state}  task {turn.task_id or '-'}"
     for said in summary.outbound:
         state = f"{said.state} {_day(said.ended_at or said.accepted_at)}"
         yield f"own message {said.key}  {state}  {_where(said)}"
+
+
+def _ages(count: Count) -> str:
+    return "" if count.oldest is None else f"  {_day(count.oldest)} to {_day(count.newest)}"
 
 
 def _name_of(kind: str) -> str:
@@ -331,8 +350,9 @@ def _day(at: float | None) -> str:
 
 
 def _said(user: str, erased: ErasureResult) -> str:
-    counts = [f"{kind.label} {erased.records.get(kind.name, 0)}" for kind in COLLECTIONS if kind.people]
-    said = f"Erased of {user}: {', '.join([f'turns {erased.turns}', *counts])}."
+    counts = {"turns": erased.turns, **{kind.label: erased.records.get(kind.name, 0) for kind in COLLECTIONS}}
+    found = [f"{label} {number:,}" for label, number in counts.items() if number]
+    said = f"Erased of {user}: {', '.join([*found, f'{_IN_ALL} {sum(counts.values()):,}'])}."
     if erased.running:
         said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."
     return f"{said}\n"

@@ -38,5 +38,5 @@ def _cut(text: str) -> str:
 
 def program_in_words(program: str) -> str:
     """What asks in place of a person (`Question.program`); "" for a person."""
-    kind, _, name = program.partition(":")
+    kind, name = program.partition(":")[::2]
     return _PROGRAMS.get(kind, "{}").format(name) if name else ""

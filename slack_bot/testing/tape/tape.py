@@ -31,6 +31,9 @@ READS = ("dialect", "answer_source")
 TAKEN_OVER = "taken_over"
 """In a tape's head: another process went on with the turn; words may be missing."""
 
+WAITED = "waited"
+"""In a tape's head: seconds from the question until the agent was asked, where that took long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tape:
@@ -206,6 +209,14 @@ def gap_in(capture: Tape | Recording) -> str | None:
     if isinstance(capture, Recording) or not capture.head.get(TAKEN_OVER):
         return None
     return "another process went on; words that came in between are not in the tape"
+
+
+def wait_in(capture: Tape | Recording) -> str | None:
+    """That the times of `capture` do not count from the question, in a sentence; None: they do."""
+    waited = None if isinstance(capture, Recording) else capture.head.get(WAITED)
+    if not isinstance(waited, int | float):
+        return None
+    return f"the agent was asked {waited:g} s after the question; all times count from when it was asked"
 
 
 def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:

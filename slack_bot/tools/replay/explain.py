@@ -12,7 +12,7 @@ from pathlib import Path
 from ...errors import StoreMissing, UnreadableInput
 from ...observe.facts import TurnEnded, is_turn_name
 from ...testing.slack.rendering import SeenMessage
-from ...testing.tape.tape import Recording, Tape, gap_in
+from ...testing.tape.tape import Recording, Tape, gap_in, wait_in
 from ...text.compare import contains
 from ...text.words import NO_ANSWER
 from ...turn.record import Outcome
@@ -70,7 +70,7 @@ def explain_capture(
     seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result(), tells_gap=False)  # the first line has it
     head = capture.head if isinstance(capture, Tape) else {}
-    said = (("Asked by", head.get(CAUSE)), ("Agent", head.get(CHOSEN)))
+    said = (("Asked by", head.get(CAUSE)), ("Agent", head.get(CHOSEN)), ("Times", wait_in(capture)))
     lines = [f"{f'{name}:':<9} {value}\n" for name, value in said if isinstance(value, str)]
     return "".join(lines) + explain(account, seen, unread, gap_in(capture))
 

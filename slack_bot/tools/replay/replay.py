@@ -35,6 +35,7 @@ from ...testing.tape.tape import (
     gap_in,
     interrupted_at,
     turns_of,
+    wait_in,
 )
 from ...turn.record import ThreadKey
 from ..files import open_capture, read_text
@@ -144,7 +145,8 @@ class WatchedLog(TurnLog):
 
 def tell_assumed(name: str, capture: Tape | Recording, result: Json, *, tells_gap: bool = True) -> None:
     """Write to stderr what the result assumes beyond the capture, and what is missing in that."""
-    said = [assumption(capture, result["outcome"]), gap_in(capture) if tells_gap else None]
+    said = [assumption(capture, result["outcome"])]
+    said += [wait_in(capture), gap_in(capture)] if tells_gap else []
     sys.stderr.writelines(f"note: {name}: {each}\n" for each in said if each is not None)
 
 
