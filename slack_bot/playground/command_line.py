@@ -46,10 +46,9 @@ def _add_workspace(add: AddVerb) -> None:
         "workspace", _serve, about, "slack-bot workspace --events http://127.0.0.1:3000/slack/events"
     )
     workspace.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
-    workspace.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
-    workspace.add_argument(
-        "--api-port", type=int, default=8766, help="port of the Web API (default: %(default)s)"
-    )
+    page, api = "port of the page (default: 8765)", "port of the Web API (default: 8766)"
+    workspace.add_argument("--port", type=int, help=f"{page}; 0: any, for both")
+    workspace.add_argument("--api-port", type=int, help=f"{api}; 0: any, for both")
     workspace.add_argument("--events", metavar="URL", help="post events there, as to `run --http`")
     about = "enforce these scopes and events (default: what slack-bot manifest prints)"
     workspace.add_argument("--manifest", metavar="FILE", help=about)

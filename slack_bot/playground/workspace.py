@@ -40,6 +40,7 @@ from .recorder import ReplayRouter
 from .server import serve_page
 from .visitor import Visitor
 
+_PAGE_PORT, _API_PORT = 8765, 8766
 _OWN_AGENT = "http://127.0.0.1:8001/"
 _NOT_HERE = {
     "replay": "The bot is a process of its own here. slack-bot replay FILE, or slack-bot play, shows a file.",
@@ -64,7 +65,8 @@ def main(args: argparse.Namespace) -> int:
 
     Raises UnreadableInput if one of them makes no sense, BotError if an address cannot be had.
     """
-    for port in (args.port, args.api_port):
+    page_port, api_port = ports_of(args.port, args.api_port)
+    for port in (page_port, api_port):
         check_port(port)
     manifest = SHIPPED if args.manifest is None else _manifest_of(Path(args.manifest))
     rules = WorkspaceRules.real()
@@ -76,9 +78,18 @@ def main(args: argparse.Namespace) -> int:
             " such as http://127.0.0.1:3000/slack/events"
         )
     set_up_logs(())
-    opened = open_workspace(args.host, args.port, args.api_port, args.events, manifest, rules)
+    opened = open_workspace(args.host, page_port, api_port, args.events, manifest, rules)
     asyncio.run(serve_until_stopped(opened, lambda running: _announce(running, args.events)))
     return 0
+
+
+def ports_of(page: int | None, api: int | None) -> tuple[int, int]:
+    """The ports of the page and of the Web API. None: not given. Who takes any free port for one of them, 0,
+    takes it for the other one too.
+    """
+    takes_any = 0 in (page, api)
+    page_usual, api_usual = (0, 0) if takes_any else (_PAGE_PORT, _API_PORT)
+    return page_usual if page is None else page, api_usual if api is None else api
 
 
 def _manifest_of(path: Path) -> AppManifest:

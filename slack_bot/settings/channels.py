@@ -211,6 +211,11 @@ class ChannelPolicies:
         return sorted(self._tables.keys() - {ALL, DIRECT, *self.teams})
 
     @property
+    def has_direct(self) -> bool:
+        """Whether direct messages have settings of their own."""
+        return bool(self._tables.get(DIRECT))
+
+    @property
     def teams(self) -> list[str]:
         """The ids of the workspaces that have settings of their own."""
         return sorted(each for each in self._tables if each.startswith("T"))

@@ -282,11 +282,10 @@ def _add_config(add: AddVerb) -> None:
     )
     check = what.add_parser("check", help=about, description=f"{about[0].upper()}{about[1:]}.")
     check.add_argument("file", metavar="FILE", help="TOML, as SLACK_BOT_CONFIG names it to the bot")
-    shown = "show which settings count in a channel, and where each is from"
+    shown = "show which settings count in a channel, or in all, and where each is from"
     show = what.add_parser("show", help=shown, description=f"{shown[0].upper()}{shown[1:]}.")
-    show.add_argument(
-        "channel", metavar="CHANNEL", type=_channel, help="its id (C...), or dm: direct messages"
-    )
+    which = "its id (C...), or dm: direct messages; none: where no table of a channel says otherwise"
+    show.add_argument("channel", metavar="CHANNEL", type=_channel, nargs="?", help=which)
     about_team = "in this workspace, where the bot is in several"
     show.add_argument("--team", metavar="T...", type=_team, help=about_team)
     about_user = "also say whether this person may ask there, and which agents"

@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     if args.file is not None:
         check_readable(args.file)
         settings = with_overrides(settings, {"config": args.file})
-    return asyncio.run(_show(settings, (args.channel, args.team or ""), args.user, as_json=args.json))
+    return asyncio.run(_show(settings, (args.channel or "", args.team or ""), args.user, as_json=args.json))
 
 
 def _check(file: str) -> int:
@@ -100,18 +100,37 @@ async def _show(settings: Settings, place: tuple[str, str], user: str | None, *,
     channel, team = place
     policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
     agents = read_agents(settings)
+    if user is not None and not channel:
+        raise SettingsError("--user needs CHANNEL: give the id of the channel (C...), or dm")
     rights = None if user is None else await _rights(settings, policies, agents, place, user)
     effective = policies.effective(channel, team)
+    tables = {} if channel else _tables(settings, policies, agents)
     if as_json:
         values = {each.name: {"value": each.value, "source": each.source} for each in effective}
         found = {"channel": channel, "settings": values, "agent": _default_agent(policies, agents, place)}
+        found |= tables
         sys.stdout.write(json.dumps(found | ({} if rights is None else {"user": rights})) + "\n")
         return 0
     rows = [(each.name, value_text(each.value), each.source or SETTINGS_DEFAULT) for each in effective]
     lines = [*plain_table(("setting", "value", "from"), rows), ""]
     lines.append(f"asked if no agent is named: {_default_agent(policies, agents, place)}")
+    if of_file := [f"{what} {', '.join(names)}" for what, names in tables.items() if names]:
+        lines.append(f"the file has tables of: {'; '.join(of_file)}")
     sys.stdout.write("\n".join([*lines, *([] if rights is None else _said(rights))]) + "\n")
     return 0
+
+
+def _tables(settings: Settings, policies: ChannelPolicies, agents: AgentTable) -> dict[str, list[str]]:
+    """What else the file speaks of, by kind. Raises SettingsError."""
+    api = read_api(settings)
+    return {
+        "channels": [*([DIRECT] if policies.has_direct else []), *policies.channels],
+        "workspaces": policies.teams,
+        "agents": list(agents.entries) if agents.are_listed else [],
+        "schedules": list(read_schedules(settings)),
+        "keys": list(api.keys),
+        "webhooks": list(api.hooks),
+    }
 
 
 def _default_agent(policies: ChannelPolicies, agents: AgentTable, place: tuple[str, str]) -> str:

@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot import cli
 from slack_bot.errors import BotError
 from slack_bot.playground.visitor import CHANNEL
-from slack_bot.playground.workspace import RunningWorkspace, open_workspace
+from slack_bot.playground.workspace import RunningWorkspace, open_workspace, ports_of
 from slack_bot.settings.measured_rules import as_file
 from slack_bot.testing.harness import wait_until
 from slack_bot.testing.slack.rules import AppManifest
@@ -228,3 +228,21 @@ async def test_the_address_of_the_agent_that_is_set_is_printed(
 async def _until_run(stream: asyncio.StreamReader) -> AsyncIterator[str]:
     while (line := (await stream.readline()).decode().rstrip("\n")) != "slack-bot run":
         yield line
+
+
+@pytest.mark.parametrize(
+    ("page", "api", "expected"),
+    [
+        (None, None, (8765, 8766)),
+        (9000, None, (9000, 8766)),
+        (None, 9001, (8765, 9001)),
+        (0, None, (0, 0)),
+        (None, 0, (0, 0)),
+        (0, 9001, (0, 9001)),
+        (9000, 0, (9000, 0)),
+    ],
+)
+def test_any_free_port_for_one_is_any_for_the_other(
+    page: int | None, api: int | None, expected: tuple[int, int]
+) -> None:
+    assert ports_of(page, api) == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,27 @@ def test_each_setting_names_the_table_or_variable_that_counts(
     assert shown(capsys)["busy"] == ("collect", "[channels.dm]")
     assert main(["config", "show", "D1"]) == 0
     assert shown(capsys)["busy"] == ("collect", "[channels.dm]")
+
+
+def test_without_a_channel_it_shows_what_counts_in_all_and_what_the_file_has(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        file.read_text("utf-8") + '[schedules.morning]\ncron = "0 7 * * *"\nchannel = "C1"\nask = "news?"\n'
+    )
+    file.write_text(text, "utf-8")
+    assert main(["config", "show"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^context +asker +\[channel\]$", told, re.MULTILINE)
+    assert re.search(r"^respond +auto +default$", told, re.MULTILINE)
+    last = told.splitlines()[-1]
+    assert last.startswith("the file has tables of: channels dm, C0123; ")
+    assert last.endswith("; schedules morning")
+    assert main(["config", "show", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["channel"], found["channels"], found["schedules"]) == ("", ["dm", "C0123"], ["morning"])
+    assert main(["config", "show", "--user", "U1"]) == 2
+    assert "--user needs CHANNEL" in capsys.readouterr().err
 
 
 def test_another_file_can_be_tried(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
