@@ -376,7 +376,7 @@ def footer_blocks(ending: Ending, turn: str, rules: FooterRules = _FOR_ALL) -> l
         under += shown_to([blocks.suggestions(offered, turn)], [rules.asker] if rules.asker else [])
     if ending.outcome.has_completed:
         under.append(blocks.feedback(turn))
-        if rules.offers_another:
+        if rules.offers_another and ending.listens_to is not None:  # once in a thread, as who is heard there
             under.append(blocks.actions({TurnButton.ANOTHER_AGENT: ANOTHER_AGENT_LABEL}, turn))
         if rules.can_share and rules.asker and ending.outcome is Outcome.ANSWERED:
             under += shown_to([blocks.actions({TurnButton.SHARE: SHARE_LABEL}, turn)], [rules.asker])

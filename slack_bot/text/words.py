@@ -433,6 +433,7 @@ FIELD_CHARACTERS, FIELD_CHOICES = "characters", "choices"
 # A sign-in.
 SIGN_IN_GET_LINK_LABEL = "Get the link"
 SIGN_IN_LABEL = "Sign in at {}"
+SIGN_IN_TO_LABEL = "Sign in to {} at {}"  # an agent, and the host
 SIGN_IN_AT = "The agent asks you to sign in at {}."
 SIGN_IN_CARE = " Open this only if you know that address, and never type a password into Slack."
 SIGN_IN_UNREADABLE = "The agent gave no address that can be read."

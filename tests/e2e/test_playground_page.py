@@ -348,7 +348,7 @@ async def test_a_direct_message_is_answered_and_a_question_asked_back(page: Page
     await page.until("document.querySelector('#thread').innerText.split('staging').length > 3")
 
 
-async def test_a_dropped_file_is_replayed(page: Page) -> None:
+def events_of_lines() -> list[dict[str, Any]]:
     task = {"taskId": "t", "contextId": "c"}
     chunks = [
         {"kind": "artifact-update", **task, "append": number > 0, "artifact": {
@@ -360,11 +360,25 @@ async def test_a_dropped_file_is_replayed(page: Page) -> None:
     events: list[dict[str, Any]] = [
         {"_t": 0.2 * number, **event} for number, event in enumerate([*chunks, end])
     ]
-    await page.drop_file("captured.json", json.dumps(events))
+    return events
+
+
+async def test_a_replay_opens_its_channel_also_from_a_direct_message(page: Page) -> None:
+    await page.value("document.querySelector('#places [data-kind=im]').click()")
+    await page.until("!document.querySelector('#tabs').hidden")
+    await page.drop_file("captured.json", json.dumps(events_of_lines()))
+    await page.until("document.querySelector('#thread .message')?.innerText.includes('captured.json')")
+    await page.until("document.querySelector('#place-title').innerText.includes('general')")
+    assert "captured.json" in await text_of(page, "#roots")
+    await outcome(page, "answered")
+
+
+async def test_a_dropped_file_is_replayed(page: Page) -> None:
+    await page.drop_file("captured.json", json.dumps(events_of_lines()))
     await page.until("document.querySelector('#thread .message')?.innerText.includes('captured.json')")
     await outcome(page, "answered")
     assert "Line 4 of the tape." in await text_of(page, f"{ANSWER} .md")
-    await page.drop_file("several.json", json.dumps({"one": events, "two": events}))
+    await page.drop_file("several.json", json.dumps({"one": events_of_lines(), "two": events_of_lines()}))
     await page.until("document.querySelector('#choose').open")
     await page.value("document.querySelector('#keys button:last-child').click()")
     await page.until("document.querySelector('#thread .message')?.innerText.includes('several.json (two)')")

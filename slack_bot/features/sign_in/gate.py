@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ...agents.task.stream_consumer import TurnHandle
 from ...agents.wire.asker_tokens import SignedIn
 from ...errors import AskerUnavailable, StoreError, TokenRefused, TokenUnavailable
-from ...slack.blocks import Args
+from ...slack.blocks import Args, shorten
 from ...slack.faults import CallOk
 from ...slack.forms import link_blocks
 from ...slack.workspaces import Workspaces
@@ -26,7 +26,7 @@ from ...text.sign_in_words import (
     SIGN_IN_UNTRUSTED,
     SIGN_IN_WITH_YOURS,
 )
-from ...text.words import SIGN_IN_LABEL
+from ...text.words import SIGN_IN_TO_LABEL
 from ...threads.journal import TurnJournal
 from ...threads.ports import PersonalSignIn
 from ...turn.buttons import TurnButton
@@ -41,6 +41,7 @@ from .tokens import SignInParts, TokenStore
 _log = logging.getLogger(__name__)
 
 _MOST_SIGN_INS = 3  # of one question, if the account of another person signs in
+_NAME_ON_BUTTON = 30  # characters of an agent's name: the host must fit too
 _LOOK = 1.0  # seconds between two looks at the store: the browser may come to another replica
 
 
@@ -159,7 +160,8 @@ class SignInGate(PersonalSignIn):
             sign_in, link = await self.desk.begin(key, question.key, number=number)
         if number > 1:
             words = f"{SIGN_IN_WITH_YOURS.format(server.host)}\n\n{words}"
-        if await self._tell(question, words, SIGN_IN_LABEL.format(server.host), link, sign_in.name):
+        label = SIGN_IN_TO_LABEL.format(shorten(shown_name, _NAME_ON_BUTTON), server.host)
+        if await self._tell(question, words, label, link, sign_in.name):
             return sign_in
         await self.desk.withdraw(sign_in)
         return None

@@ -198,7 +198,12 @@ function act(message, block, element, value) {
   send({ type: "press", channel: message.channel, ts: message.ts, action_id: element.action_id, value });
 }
 
+/** A thread of another channel comes with it: a replay begins in its own, wherever the visitor is. */
 function openThread(channel, ts) {
+  if (view.place !== channel) {
+    [view.place, view.tab] = [channel, "messages"];
+    change("room", "places");
+  }
   view.thread = { channel, ts };
   view.left = null;
   openMenu(false);

@@ -27,7 +27,7 @@ class HumanRequest:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-_RELEASE = {
+_RELEASE: dict[str, Any] = {
     "type": "object",
     "title": "Plan a release",
     "properties": {
@@ -104,10 +104,16 @@ def _plan_release(prompt: Prompt) -> Thought:
         return
     lines = [line.partition(":") for line in prompt.reply.splitlines() if line.strip()]
     rows = "\n".join(
-        f"| {name.strip()} | {_in_words(name.strip(), value.strip())} |" for name, _, value in lines
+        f"| {_label(name.strip())} | {_in_words(name.strip(), value.strip())} |" for name, _, value in lines
     )
     yield "I write it into the plan."
     yield WriteMove(f"The release is planned.\n\n| what | how |\n| --- | --- |\n{rows}\n")
+
+
+def _label(name: str) -> str:
+    """What the form calls it."""
+    title: str = _RELEASE["properties"].get(name, {}).get("title", name)
+    return title.partition(",")[0]
 
 
 def _in_words(name: str, value: str) -> str:

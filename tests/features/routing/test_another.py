@@ -134,6 +134,17 @@ async def test_a_modal_that_is_sent_twice_asks_once(tmp_path: Path) -> None:
 
 
 @on_virtual_time
+async def test_the_button_stands_below_the_first_answer_of_a_thread(tmp_path: Path) -> None:
+    async with town(tmp_path) as there:
+        root = await there.bot.ask("research: what is it?")
+        await there.bot.idle()
+        await there.bot.say("and why?", thread_ts=root)
+        await there.bot.idle()
+        answers = [each.read for each in there.bot.thread(root) if each.is_bot and not each.ephemeral_for]
+        assert ["Ask another agent" in each for each in answers] == [True, False]
+
+
+@on_virtual_time
 async def test_with_one_agent_there_is_no_such_button(tmp_path: Path) -> None:
     async with town(tmp_path, "") as there:
         root = await there.bot.ask("what is it?")

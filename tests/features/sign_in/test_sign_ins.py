@@ -34,6 +34,8 @@ async def test_a_question_waits_until_its_asker_has_signed_in_and_goes_on_by_its
         (token,) = provider.tokens()
         assert token.account == "alice" and set(here.guard.taken) == {token.access}
         assert f"Sign in at {host(provider)} once." in here.private()[0]
+        (label,) = here.link_labels()
+        assert label.startswith("Sign in to ") and label.endswith(f" at {host(provider)}")
         assert await here.answered(here.ask("echo two")) == "echo two"
         assert len(here.links()) == 1
 

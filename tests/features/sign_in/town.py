@@ -62,12 +62,19 @@ class Readers:
 
     def links(self, user: str = "U1") -> list[str]:
         """The links that this person got, the newest last."""
+        return [str(button["url"]) for button in self._link_buttons(user)]
+
+    def link_labels(self, user: str = "U1") -> list[str]:
+        """What stands on the buttons with these links."""
+        return [str(button["text"]["text"]) for button in self._link_buttons(user)]
+
+    def _link_buttons(self, user: str) -> list[dict[str, Any]]:
         calls = [each for each in self.workspace.calls if each.method == "chat.postEphemeral"]
         blocks = [
             block for each in calls if each.args["user"] == user for block in each.args.get("blocks", [])
         ]
         buttons = [button for block in blocks for button in block.get("elements", [])]
-        return [str(button["url"]) for button in buttons if "url" in button]
+        return [button for button in buttons if "url" in button]
 
     async def link(self, user: str = "U1", number: int = 1) -> str:
         await self.until(lambda: len(self.links(user)) >= number)

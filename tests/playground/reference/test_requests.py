@@ -52,9 +52,9 @@ async def test_a_form_of_six_fields(mode: str) -> None:
         await bot.idle()
         assert bot.outcomes == ["asked", "answered"]
         text = bot.read(root)[-1]
-        assert "| share | 20 % |" in text
-        assert "| tell | sales, everybody |" in text
-        assert "| watched | no |" in text
+        assert "| Share of the users | 20 % |" in text
+        assert "| Who is told | sales, everybody |" in text
+        assert "| Watched by somebody | no |" in text
 
 
 @on_virtual_time
