@@ -61,7 +61,8 @@ from .settings.agents import in_words_of
 from .settings.channels import ChannelPolicies
 from .settings.config_file import problems_of, read_agents
 from .settings.load import CONFIG, Settings
-from .settings.models import SlackSettings, StoreSettings
+from .settings.models import SlackSettings
+from .settings.store import StoreSettings
 from .slack.api import new_web_client
 from .slack.history import History
 from .slack.proven_people import ProvenPeople

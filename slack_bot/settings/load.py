@@ -30,11 +30,13 @@ from .identity_rules import identity_contradictions
 from .login_rules import login_contradictions
 from .names import PREFIX, SettingPath, env_name, nearest
 from .observe import AuditSettings, TraceSettings
+from .push import PushSettings
 from .refusals import refusal_line
 from .section import SettingsSection
 from .sign_in import SignInSettings
 from .sign_in_rules import sign_in_contradictions
 from .slack_tokens import QUOTED, has_quotes, needed
+from .store import StoreSettings
 from .teams import token_contradictions
 from .usage import UsageSettings
 from .web import WebSettings
@@ -98,8 +100,8 @@ class Settings(SettingsSection):
     channel: ChannelSettings = ChannelSettings()
     """What variables say of all channels: `ChannelPolicies` knows what counts in one."""
     turns: models.TurnSettings = models.TurnSettings()
-    store: models.StoreSettings = models.StoreSettings()
-    push: models.PushSettings = models.PushSettings()
+    store: StoreSettings = StoreSettings()
+    push: PushSettings = PushSettings()
     api: ApiSettings = ApiSettings()
     health: models.HealthSettings = models.HealthSettings()
     files: FileSettings = FileSettings()

@@ -3,32 +3,14 @@
 A number that was measured and is not documented is a setting here, never a literal in the code.
 """
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from ..store_kinds import is_store_address, store_kind
 from .identity import CLAIMS, PERSONAL, ExchangeSettings, Identity, TokenServerSettings
 from .section import HttpUrl, Items, Seconds, SettingsSection, Texts, ids_of
 from .sign_in import OAuthSettings
 from .teams import usable_tokens
-
-
-def _key_set(value: str) -> str:
-    if "://" in value and not re.match(r"https://[^/\s]+", value):
-        raise ValueError("should be a file, or an address that begins with https://")
-    return value
-
-
-def _store_address(value: str) -> str:
-    if not is_store_address(value):
-        raise ValueError(
-            "should name a store; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
-            " redis://host:6379/0, redis+sentinel://host1:26379,host2:26379/NAME or memory://"
-        )
-    return value
-
 
 _OPERATORS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
 _BOTS = ids_of("ABCDGUW", "ids of bots (U..., B..., A...) or channels (C...), with commas between them")
@@ -429,77 +411,6 @@ class TurnSettings(SettingsSection):
     """Questions that may be asked in one channel in an hour; 0: any number."""
     hourly_total: int = Field(default=0, ge=0)
     """Questions that may be asked in an hour in all; 0: any number."""
-
-
-class StoreSettings(SettingsSection):
-    """What outlives the process."""
-
-    url: Annotated[str, AfterValidator(_store_address)] = "sqlite:///slack_bot.sqlite"
-    """`sqlite:///relative/path`, `sqlite:////absolute/path`, `redis://user:password@host:port/0` for several
-    replicas (`redis+sentinel://host1:26379,host2:26379/NAME/0` where Sentinels name the primary; `rediss`
-    with TLS), or `memory://`."""
-    dedupe_hours: float = Field(default=24.0, gt=0)
-    """Hours for which an accepted message is not accepted again."""
-    turn_days: float = Field(default=7.0, gt=0)
-    """Days for which questions and answers are kept, from the end of the answer."""
-    conversation_days: float = Field(default=30.0, gt=0)
-    """Days for which a thread's context with the agent is kept, and whom the agent waits for there, from the
-    thread's last question. After that a question there begins a new context."""
-    form_days: float = Field(default=7.0, gt=0)
-    """Days for which the form of an agent can be answered, and is kept, from when it was shown."""
-    feedback_days: float = Field(default=90.0, gt=0)
-    """Days for which feedback is kept."""
-    overheard_hours: float = Field(default=24.0, gt=0)
-    """Hours for which messages are kept that `SLACK_BOT_CONTEXT__OVERHEARD` is about."""
-    event_bytes: int = Field(default=0, ge=0)
-    """Bytes of an agent's raw events that are kept of each turn, as long as the turn, so that
-    `slack-bot store export-tape` can make a tape of it; 0: none."""
-    checkpoint_interval: float = Field(default=1.0, gt=0)
-    """Seconds between two writes of how far the answers have come."""
-    lock_wait: float = Field(default=60.0, ge=0)
-    """Seconds that a process waits for another one to close the store and its ports: more than its
-    `shutdown_grace`."""
-    outbound_interval: float = Field(default=1.0, gt=0)
-    """Seconds between two looks for what `slack-bot say` has left there."""
-    lease: float = Field(default=10.0, gt=0)
-    """Seconds without a sign of life after which other replicas take over the turns of one. Redis only."""
-    redis_timeout: float = Field(default=2.0, gt=0)
-    """Seconds for one call of Redis. Slack wants its acknowledgement within 3."""
-    cleanup_interval: float = Field(default=3600.0, gt=0)
-    """Seconds between two removals of what is older than that."""
-    max_failures: int = Field(default=4, gt=0)
-    """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
-    started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether several processes can use the store at once."""
-        return store_kind(self.url).is_shared
-
-
-class PushSettings(SettingsSection):
-    """Posts by which agents say that there is news of a long task (A2A push)."""
-
-    public_url: HttpUrl | None = None
-    """Address, best with https, at which agents reach the bot: they post to `/a2a/push/...` below it. Unset:
-    long tasks are only polled."""
-    host: str = "0.0.0.0"
-    """Address that the server of these posts listens on. HTTP mode takes them on Slack's port instead."""
-    port: int = Field(default=3001, ge=0, le=65535)
-    """Port of that server."""
-    body_timeout: float = Field(default=10.0, gt=0)
-    """Seconds for the whole body of a post to come."""
-    max_body_bytes: int = Field(default=1024 * 1024, gt=0)
-    """Bytes of the body of a post, which may be the whole task; more is refused."""
-    hint_delay: float = Field(default=2.0, ge=0)
-    """Seconds from a post to the question for the task: posts come in bursts."""
-    jwks: Annotated[str, AfterValidator(_key_set)] | None = None
-    """File or https address of the keys (JWKS) of agents that sign a JSON Web Token, with RS256 or ES256, in
-    place of the secret that the bot gave them. Unset: the secret only. Needs the extra `jwt`."""
-    jwks_ttl: float = Field(default=3600.0, gt=0)
-    """Seconds those keys are believed before they are read again."""
-    jwt_issuer: str | None = None
-    """`iss` that such a token must have."""
 
 
 class HealthSettings(SettingsSection):

@@ -13,7 +13,7 @@ from ..agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed
 from ..settings.agents import in_words_of
-from ..settings.models import PushSettings
+from ..settings.push import PushSettings
 from ..text.words import AGENT_FORGOT_QUESTION, WATCH_GIVEN_UP
 from ..turn.progress import TurnRecord
 

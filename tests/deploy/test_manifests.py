@@ -15,7 +15,8 @@ import pytest
 
 from slack_bot import __version__
 from slack_bot.cli import command_line
-from slack_bot.settings.models import HealthSettings, PushSettings, SlackSettings, TurnSettings
+from slack_bot.settings.models import HealthSettings, SlackSettings, TurnSettings
+from slack_bot.settings.push import PushSettings
 from slack_bot.settings.sign_in import SignInSettings
 from tests.deploy.dockerfile import ROOT, declared
 

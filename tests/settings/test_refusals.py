@@ -6,16 +6,11 @@ import pytest
 from pydantic import ValidationError
 
 from slack_bot.settings.load import FIELDS, fields_of, sections
-from slack_bot.settings.models import (
-    AgentSettings,
-    GovernorSettings,
-    PushSettings,
-    ReferenceSettings,
-    SlackSettings,
-    StoreSettings,
-)
+from slack_bot.settings.models import AgentSettings, GovernorSettings, ReferenceSettings, SlackSettings
+from slack_bot.settings.push import PushSettings
 from slack_bot.settings.refusals import expected, refusal_line
 from slack_bot.settings.section import SettingsSection
+from slack_bot.settings.store import StoreSettings
 
 
 def message(model: type[SettingsSection], leaf: str, value: object) -> str:

@@ -17,7 +17,7 @@ import aiohttp
 
 from ...clock import Clock
 from ...errors import SettingsError
-from ...settings.models import PushSettings
+from ...settings.push import PushSettings
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from ...agents.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
 from ...agents.wire.frames import task_id_of
 from ...errors import AgentError, StoreError
 from ...inbound.http_server import Handler, keep_open, read_body, refusal
-from ...settings.models import PushSettings
+from ...settings.push import PushSettings
 from ...threads.ports import CommonParts, ThreadPorts
 from ...threads.registry import Registry
 from ..feature import BotParts, Feature, FeatureWork, PortReceiver, SettingsCheck

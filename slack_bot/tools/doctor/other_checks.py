@@ -37,7 +37,8 @@ from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, un
 from ...settings.agents import in_words_of
 from ...settings.config_file import read_agents
 from ...settings.load import Settings
-from ...settings.models import AgentSettings, HealthSettings, StoreSettings
+from ...settings.models import AgentSettings, HealthSettings
+from ...settings.store import StoreSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of

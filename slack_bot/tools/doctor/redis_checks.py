@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ...clock import Clock
 from ...errors import SettingsError, StoreError
 from ...observe.findings import Diagnosis, failed, split, unknown, warning
-from ...settings.models import GovernorSettings, StoreSettings
+from ...settings.models import GovernorSettings
+from ...settings.store import StoreSettings
 
 if TYPE_CHECKING:
     from ...store.redis_sentinel import SentinelFacts  # its library may not be installed

@@ -20,7 +20,8 @@ from slack_bot.errors import SettingsError
 from slack_bot.features.push import push_jwt
 from slack_bot.features.push.push_jwt import JwtVerifier
 from slack_bot.features.push.receiver import PushReceiver
-from slack_bot.settings.models import PushSettings, SlackSettings
+from slack_bot.settings.models import SlackSettings
+from slack_bot.settings.push import PushSettings
 from slack_bot.testing.harness import bot_on_network, free_port
 
 from .test_receiver import Receiving, post, task

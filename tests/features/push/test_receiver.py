@@ -30,7 +30,8 @@ from slack_bot.errors import AgentFailed, SettingsError, StoreError
 from slack_bot.features.push.receiver import PushReceiver, PushWatch
 from slack_bot.inbound.http_mode import EVENTS_PATH, serve_http
 from slack_bot.observe.health import Health
-from slack_bot.settings.models import AgentSettings, PushSettings, SlackSettings
+from slack_bot.settings.models import AgentSettings, SlackSettings
+from slack_bot.settings.push import PushSettings
 from slack_bot.testing.harness import bot_on_network, free_port
 from tests.live_agent import live_agent
 

@@ -19,8 +19,8 @@ from slack_bot.features.sign_in.server import AuthorizationServer
 from slack_bot.features.sign_in.server_check import check
 from slack_bot.features.vault import Vault
 from slack_bot.observe.outage import Outage
-from slack_bot.settings.models import StoreSettings
 from slack_bot.settings.sign_in import OAuthSettings
+from slack_bot.settings.store import StoreSettings
 from slack_bot.store.collection import Key
 from slack_bot.store.contracts import Store, StoreAdmin
 from slack_bot.store.sign_ins import SIGNED_IN

@@ -17,8 +17,8 @@ from slack_bot.features.sign_in.server import AuthorizationServer, Grant
 from slack_bot.features.sign_in.tokens import PersonTokenSource, SignInParts, TokenStore
 from slack_bot.features.vault import Vault
 from slack_bot.observe.outage import Outage
-from slack_bot.settings.models import StoreSettings
 from slack_bot.settings.sign_in import OAuthSettings
+from slack_bot.settings.store import StoreSettings
 from slack_bot.store.contracts import Store
 from slack_bot.store.sign_ins import SIGNED_IN, SignedIn, SignInKey
 from slack_bot.store.stores import open_store

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from slack_bot.observe.outage import Outage
-from slack_bot.settings.models import StoreSettings
+from slack_bot.settings.store import StoreSettings
 from slack_bot.slack.features import DAY, FeatureFinding, WorkspaceFeature
 from slack_bot.store.knowledge import workspace_name
 from slack_bot.store.stores import open_store
