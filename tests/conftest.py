@@ -57,9 +57,11 @@ os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the 
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Twice as many as cores: many tests wait for a browser, a process or a socket."""
+    """One and a half times as many as cores: many tests wait for a browser, a process or a socket, and each
+    worker collects all tests and starts a browser and servers of its own.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 2 * cores
+    return cores + (cores + 1) // 2
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -129,9 +131,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{len(reports)} {were} skipped: {listed}{remedy}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def token_server_process() -> Iterator[TokenServer]:
-    """One for all tests of a module."""
+    """One for all tests of this process."""
     with authorization_server() as server:
         yield server
 
@@ -143,9 +145,9 @@ def server(token_server_process: TokenServer) -> TokenServer:
     return token_server_process
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def openid_process() -> Iterator[OpenIDServer]:
-    """One for all tests of a module."""
+    """One for all tests of this process."""
     with openid_server() as server:
         yield server
 

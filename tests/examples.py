@@ -24,10 +24,13 @@ def examples(number: int) -> settings:
     return settings(max_examples=number * settings().max_examples // _THOROUGH, deadline=None)
 
 
-at_each_third = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
-"""What is tried at every moment of a turn: at each third by default, at all of them among the slow tests."""
+at_each_seventh = pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+"""What is tried at every moment of a turn: at each seventh by default, at all of them among the slow tests.
 
-at_each_fifth = pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+The step is odd: what is before a call and what is behind it take turns.
+"""
+
+at_each_eleventh = pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
 """The same for what takes long."""
 
 # -- texts ---------------------------------------------------------------------------------------------------

@@ -160,7 +160,8 @@ def test_the_examples_of_a_suite_and_a_scenario_are_taken(tmp_path: Path) -> Non
         tmp_path, "conform", "--suite", "suite.json", program=loaded_program()
     )
     tape = str(DOCS / "tapes" / "caipe-0.2.41-simple.jsonl")
-    played = json.loads(run(tmp_path, "replay", tape, "--json", "--scenario", "scenario.json"))
+    words = ("replay", tape, "--json", "--scenario", "scenario.json")
+    played = json.loads(run(tmp_path, *words, program=loaded_program()))
     assert played["outcome"] == "failed", "the example's agent fails"
 
 

@@ -73,7 +73,8 @@ class _JumpingSelector(selectors.SelectSelector):
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(0)
+        has_files = len(self.get_map()) > 1  # the first one is the loop's own, which nobody writes to
+        ready = super().select(0) if has_files else []
         if not ready and (timeout is None or timeout > 0):
             self._loop.jump(timeout)
         return ready

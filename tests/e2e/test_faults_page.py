@@ -152,12 +152,12 @@ _CUT = """[...document.querySelectorAll('#fault-panel select')].filter((one) => 
 }).map((one) => one.ariaLabel)"""
 
 
-@pytest.mark.parametrize("width", [1440, 800])
-async def test_the_lists_of_the_panel_show_their_entries_whole(page: Page, width: int) -> None:
-    await page.size(width, 900)
+async def test_the_lists_of_the_panel_show_their_entries_whole(page: Page) -> None:
     await page.click("#faults")
     await page.until("document.querySelector('#fault-panel').open")
-    assert await page.value(_CUT) == []
+    for width in (1440, 800):
+        await page.size(width, 900)
+        assert await page.value(_CUT) == []
 
 
 @pytest.mark.parametrize("way", ["Escape", "Cancel"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from slack_bot.testing.agent.scripted import ScriptedAgent
 from slack_bot.testing.harness import run_bot
@@ -30,7 +31,13 @@ THOROUGH = 16
 LONG_POLLED = ("sdk03-status_boom", "trpc_hello")
 """Tasks that never end: each cut is polled for long, and even their first plays are slow."""
 
-MARKED = [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG_POLLED else []) for path in FILES]
+QUICK_ONES = {path for path in FILES if path.parent == OURS and path.stem not in LONG_POLLED}
+"""Those that lie elsewhere are more cases of the same rule."""
+
+
+def marked(paths: list[Path]) -> list[ParameterSet]:
+    return [pytest.param(path, marks=[] if path in QUICK_ONES else [pytest.mark.slow]) for path in paths]
+
 
 NO_TEXT = ("agno_ask", "voltagent_hello")
 """Recordings of which the bot reads no text: agno sends none where its agent waits for a human, and
@@ -51,13 +58,13 @@ def test_the_recordings_kept_here_are_among_those_that_are_tried() -> None:
     assert len(FILES) > 20
 
 
-@pytest.mark.parametrize("path", MARKED, ids=stem)
+@pytest.mark.parametrize("path", marked(FILES), ids=stem)
 def test_a_reader_has_the_models_text_whole_and_once(path: Path) -> None:
     hello = TRIED.get(f"{path.stem.partition('_')[0]}_hello.sse")
     check(list(plays_of(opened(path), [("hello", open_capture(hello))] if hello is not None else [])))
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.stem.endswith("_tool")], ids=stem)
+@pytest.mark.parametrize("path", marked([path for path in FILES if path.stem.endswith("_tool")]), ids=stem)
 def test_a_stream_that_is_cut_is_whole_and_once(path: Path) -> None:
     """A cut ends no task: what was missed comes from there."""
     check(list(cuts_of(opened(path), QUICK)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from slack_bot.testing.harness import free_port
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.tools.turn_log import AgentOutput, Entry, LoggedTurn, TurnLog
 from tests.live_agent import HELD, live_agent, replay_live
+from tests.loaded_program import loaded_python
 from tests.processes import child
 from tests.proxy import proxy
 
@@ -76,7 +76,7 @@ async def test_a_cut_behind_every_event(after: int, wire: str, binding: str) -> 
 @asynccontextmanager
 async def process(port: int) -> AsyncIterator[asyncio.subprocess.Process]:
     """The live agent as a process of its own, up."""
-    command = sys.executable, "-m", "tests.live_agent", str(port)
+    command = *loaded_python(), "-m", "tests.live_agent", str(port)
     async with child(*command, stdout=asyncio.subprocess.PIPE) as agent:
         assert agent.stdout is not None
         assert await agent.stdout.readline()

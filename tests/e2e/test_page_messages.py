@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.testing.slack.workspace import BOT_TOKEN
@@ -20,31 +18,26 @@ async def _edit(playground: Playground, ts: str, text: str) -> None:
     assert await playground.visitor.take(order) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+async def test_edited_stands_behind_the_last_word(page: Page, playground: Playground) -> None:
+    await scenes.say(playground, scenes.MAYA, "who comes along?")
+    for text, shown in (
         ("lunch at noon?", "lunch at noon? (edited)"),
         ("- bread\n- butter", "bread\nbutter (edited)"),
         ("- bread\n  - brown", "bread\nbrown (edited)"),
         ("> she said", "she said (edited)"),
-    ],
-)
-async def test_edited_stands_behind_the_last_word(
-    page: Page, playground: Playground, text: str, shown: str
-) -> None:
-    await scenes.say(playground, scenes.MAYA, "who comes along?")
-    ts = await scenes.say(playground, scenes.MAYA, "lunch?")
-    await _edit(playground, ts, text)
-    message = f'#roots [data-ts="{ts}"]'
-    await page.until(f"document.querySelector({json.dumps(message)})?.innerText.includes('(edited)')")
-    assert (await text_of(page, f"{message} .md")).strip() == shown
-    # On the same line, although this message has no line with a name of its own.
-    assert await page.value(
-        f"getComputedStyle(document.querySelector({json.dumps(f'{message} header')})).display === 'none'"
-    )
-    await _edit(playground, ts, f"{text} please")
-    await page.until(f"document.querySelector({json.dumps(message)}).innerText.includes('please (edited)')")
-    assert (await text_of(page, message)).count("(edited)") == 1
+    ):
+        ts = await scenes.say(playground, scenes.MAYA, "lunch?")
+        await _edit(playground, ts, text)
+        message = f'#roots [data-ts="{ts}"]'
+        found = f"document.querySelector({json.dumps(message)})"
+        await page.until(f"{found}?.innerText.includes('(edited)')")
+        assert (await text_of(page, f"{message} .md")).strip() == shown
+        # On the same line, although this message has no line with a name of its own.
+        head = json.dumps(f"{message} header")
+        assert await page.value(f"getComputedStyle(document.querySelector({head})).display === 'none'")
+        await _edit(playground, ts, f"{text} please")
+        await page.until(f"{found}.innerText.includes('please (edited)')")
+        assert (await text_of(page, message)).count("(edited)") == 1
 
 
 async def test_people_write_bold_and_struck_as_in_slack(page: Page, playground: Playground) -> None:

@@ -209,7 +209,7 @@ async def test_where_one_pane_is_seen_the_focus_follows_the_question_into_its_th
     assert await page.value(f"{FOCUS} === document.querySelector('#say-reply textarea')")
 
 
-@pytest.mark.parametrize("width", [800, 390])
+@pytest.mark.parametrize("width", [390, pytest.param(800, marks=pytest.mark.slow)])
 async def test_where_a_thread_covers_its_channel_the_channel_s_name_leads_back(
     page: Page, width: int
 ) -> None:
@@ -341,7 +341,10 @@ async def test_the_figures_of_a_turn_stand_in_one_line(page: Page) -> None:
     assert await page.value(tops) == 1
 
 
-@pytest.mark.parametrize(("width", "place"), [(800, "thread"), (390, "thread"), (390, "room")])
+@pytest.mark.parametrize(
+    ("width", "place"),
+    [(800, "thread"), (390, "room"), pytest.param(390, "thread", marks=pytest.mark.slow)],
+)
 async def test_inside_takes_a_narrow_screen_and_leads_back(page: Page, width: int, place: str) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")

@@ -80,7 +80,7 @@ async def test_where_one_pane_is_seen_the_focus_follows_a_suggestion_into_its_th
     assert await page.value(f"{_FOCUS} === document.querySelector('#say-reply textarea')")
 
 
-@pytest.mark.parametrize("width", [390, 800, 1440])
+@pytest.mark.parametrize("width", [390, 1440, pytest.param(800, marks=pytest.mark.slow)])
 async def test_the_questions_that_are_not_shown_at_once_are_behind_more(page: Page, width: int) -> None:
     await page.size(width, 844)
     assert (await text_of(page, "#chips")).split("\n")[-1] == "More…"

@@ -239,21 +239,24 @@ async def test_each_place_keeps_its_draft(page: Page) -> None:
     await page.until(f"{FIELD}.value === '@slack_bot half a question'")
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-async def test_a_notice_covers_nothing(page: Page, width: int) -> None:
-    await page.size(width, 800)
+COVERED = (
+    "(() => { const one = document.querySelector('#notice').getBoundingClientRect();"
+    " return [...document.querySelectorAll('button, textarea, select, .pane')].filter((other) => {"
+    " const box = other.getBoundingClientRect(), isSeen = !other.closest('.skips:not(:focus-within)');"
+    " return isSeen && box.width && box.left < one.right"
+    " && box.right > one.left && box.top < one.bottom && box.bottom > one.top; }).length; })()"
+)
+"""How many things that can be used, or panes, the notice lies over."""
+
+
+async def test_a_notice_covers_nothing(page: Page) -> None:
     await page.drop_file("broken.json", "[{")
     await page.until("document.querySelector('#notice').innerText.includes('broken.json')")
-    await picture(page, f"notice-{width}")
-    covered = await page.value(
-        "(() => { const one = document.querySelector('#notice').getBoundingClientRect();"
-        " return [...document.querySelectorAll('button, textarea, select, .pane')].filter((other) => {"
-        " const box = other.getBoundingClientRect(), isSeen = !other.closest('.skips:not(:focus-within)');"
-        " return isSeen && box.width && box.left < one.right"
-        " && box.right > one.left && box.top < one.bottom && box.bottom > one.top; }).length; })()"
-    )
-    assert covered == 0
-    assert await page.value("document.documentElement.scrollHeight <= innerHeight")
+    for width in (400, 1280):
+        await page.size(width, 800)
+        await picture(page, f"notice-{width}")
+        assert await page.value(COVERED) == 0
+        assert await page.value("document.documentElement.scrollHeight <= innerHeight")
 
 
 async def test_a_failed_plan_says_one_thing_about_how_far_it_came(page: Page) -> None:

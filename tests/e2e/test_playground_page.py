@@ -162,7 +162,7 @@ async def test_an_uploaded_file_is_seen_and_can_be_opened(page: Page, playground
     )
 
 
-@pytest.mark.parametrize("way", ["text", "blocks", "section"])
+@pytest.mark.parametrize("way", ["text", "blocks", pytest.param("section", marks=pytest.mark.slow)])
 async def test_a_wide_table_scrolls_within_itself(page: Page, playground: Playground, way: str) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")

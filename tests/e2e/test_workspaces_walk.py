@@ -6,7 +6,6 @@ import asyncio
 import re
 import shlex
 import signal
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from slack_bot.testing.slack.teams import token_of
 from slack_bot.testing.tape.builders import answer
 from tests.bench.running import bot_environment
 from tests.e2e.several_teams import channel_of, new_teams, person_of
+from tests.loaded_program import loaded_program
 from tests.processes import child, end_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "workspaces.md"
@@ -34,7 +34,7 @@ def blocks(kind: str) -> list[str]:
 def command(written: str) -> tuple[str, ...]:
     verb, *rest = shlex.split(written)
     assert verb == "slack-bot"
-    return sys.executable, "-m", "slack_bot", *rest
+    return *loaded_program(), *rest
 
 
 async def output_of(written: str, environment: Mapping[str, str], folder: Path) -> str:

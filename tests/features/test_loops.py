@@ -47,12 +47,14 @@ async def in_open_channel(folder: Path, file: str = "", tapes: int = 200) -> Asy
 
 async def with_other_bot(bot: BotHarness, reply: Callable[[BotHarness, str], None], seconds: float) -> None:
     """Another bot does `reply` to the thread of each message of ours, at once, for so long."""
-    answered = set[str]()
+    answered, made = set[str](), 0
 
     async def keep_answering() -> None:
+        nonlocal made
         while True:
             await bot.deliver()
-            for root in bot.workspace.history(CHANNEL):
+            is_new, made = made != len(bot.workspace.calls), len(bot.workspace.calls)
+            for root in bot.workspace.history(CHANNEL) if is_new else ():
                 for seen in bot.thread(root.ts):
                     is_ours = seen.is_bot and seen.author != OTHER and not seen.ephemeral_for
                     if is_ours and seen.text.strip() and seen.ts not in answered:

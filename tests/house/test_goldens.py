@@ -32,6 +32,7 @@ def test_each_stream_that_must_end_well_told_is_among_the_recordings() -> None:
     assert {*test_captures.FILES} <= played
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not goldens.SHARED.is_dir(), reason="the shared recordings are not beside this repository"
 )

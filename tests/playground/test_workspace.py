@@ -135,7 +135,7 @@ async def test_it_behaves_as_the_workspace_in_which_the_rules_were_measured(tmp_
     measured.chmod(0o600)
     words = ("workspace", "--port", "0", "--api-port", "0", "--rules", str(measured))
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = (sys.executable, "-m", "slack_bot", *words)
+    command = *loaded_program(), *words
     async with child(*command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE) as process:
         assert process.stdout is not None
         url = ""
@@ -183,16 +183,18 @@ def test_wrong_options_are_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("options", "needs"),
+    ("program", "options", "needs"),
     [
-        ((), f"SLACK_APP_TOKEN={APP_TOKEN}"),
-        (("--events", "http://127.0.0.1:3011/slack/events"), " SLACK_BOT_SLACK__HTTP_PORT=3011\n"),
+        ((sys.executable, "-m", "slack_bot"), (), f"SLACK_APP_TOKEN={APP_TOKEN}"),
+        ((), ("--events", "http://127.0.0.1:3011/slack/events"), " SLACK_BOT_SLACK__HTTP_PORT=3011\n"),
     ],
+    ids=["started", "loaded"],
 )
 async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(
-    tmp_path: Path, options: tuple[str, ...], needs: str
+    tmp_path: Path, program: tuple[str, ...], options: tuple[str, ...], needs: str
 ) -> None:
-    command = (sys.executable, "-m", "slack_bot", "workspace", "--port", "0", "--api-port", "0", *options)
+    program = program or loaded_program()
+    command = (*program, "workspace", "--port", "0", "--api-port", "0", *options)
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
     async with child(*command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE) as process:
         assert process.stdout is not None

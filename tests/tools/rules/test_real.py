@@ -26,6 +26,7 @@ from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SeenMessage,
 from slack_bot.tools.rules.kept import KEPT
 from slack_bot.tools.rules.rules import QUICK, probes_of
 from slack_bot.tools.rules.trial import measure_trial, trial_of_emulator
+from tests.loaded_program import loaded_program
 from tests.processes import child, end_by
 
 CHANNEL, USER = "C0ROOM", "U0ADA"
@@ -46,7 +47,7 @@ async def served(
 
 @asynccontextmanager
 async def trying(
-    server: SlackServer, folder: Path, *words: str, **env: str
+    server: SlackServer, folder: Path, *words: str, program: tuple[str, ...] = (), **env: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     env = {
         "PATH": os.environ["PATH"],
@@ -56,15 +57,17 @@ async def trying(
         "SLACK_APP_TOKEN": APP_TOKEN,
         **env,
     }
-    command = (sys.executable, "-m", "slack_bot", "rules", *words)
+    command = (*(program or loaded_program()), "rules", *words)
     pipe = asyncio.subprocess.PIPE
     async with child(*command, env=env, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         yield process
 
 
-async def tried(server: SlackServer, folder: Path, *words: str, **env: str) -> tuple[int | None, str, str]:
+async def tried(
+    server: SlackServer, folder: Path, *words: str, program: tuple[str, ...] = (), **env: str
+) -> tuple[int | None, str, str]:
     """Exit status, output and what else was said."""
-    async with trying(server, folder, *words, **env) as process:
+    async with trying(server, folder, *words, program=program, **env) as process:
         out, err = await process.communicate()
         return process.returncode, out.decode(), err.decode()
 
@@ -82,7 +85,9 @@ def left(workspace: Workspace) -> list[SeenMessage]:
 
 async def test_what_takes_less_than_a_minute_is_tried_kept_and_taken_away(tmp_path: Path) -> None:
     async with served(WorkspaceRules.real().as_measured({"read.heading": "bold"})) as server:
-        status, out, err = await tried(server, tmp_path, "--real", "--quick", "--yes", "--json", *WHERE)
+        words = ("--real", "--quick", "--yes", "--json", *WHERE)
+        started = (sys.executable, "-m", "slack_bot")
+        status, out, err = await tried(server, tmp_path, *words, program=started)
         found = {each["rule"]: each for each in json.loads(out)["rules"]}
         assert found.keys() == QUICK
         differing = [(name, each["seen"]) for name, each in found.items() if each["verdict"] != "as expected"]
