@@ -335,6 +335,18 @@ def test_no_private_name_of_a_library_is_used() -> None:
     assert {path: names for path, names in used.items() if names} == STILL_PRIVATE
 
 
+def test_no_group_of_a_pattern_is_possessive() -> None:
+    """Up to Python 3.11.4 such a group takes what its lookahead forbids (cpython#100061): an atomic one."""
+    possessive = re.compile(r"\(\?[\s\S]*(?<!\\)\)[*+?]\+")
+    found = [
+        (path.relative_to(ROOT).as_posix(), node.value)
+        for path in MODULES
+        for node in ast.walk(syntax_tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and possessive.search(node.value)
+    ]
+    assert found == []
+
+
 def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() -> None:
     """What comes only with something else may go with it, too."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

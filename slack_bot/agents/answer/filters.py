@@ -31,9 +31,10 @@ _MAY_BEGIN = re.compile(
     r'\s*(?:`{1,3}|```j(?:s(?:o(?:n)?)?)?\s*|```\s*)?(?:\{\s*(?:"[^"\\]{0,40}(?:"\s*)?)?)?\Z'
 )
 _STRUCTURE = re.compile(r'["{}\[\],:]')
-_HIDDEN = re.compile(r'(?:[^"\\]++|\\[\s\S])*+')
+# atomic groups, as up to Python 3.11.4 a group with `*+` takes what its lookahead forbids (cpython#100061)
+_HIDDEN = re.compile(r'(?>(?:[^"\\]++|\\[\s\S])*)')
 _HIGH = r"\\u[dD][89abAB][0-9a-fA-F]{2}"  # the first half of a pair
-_SHOWN = re.compile(rf'(?:[^"\\]++|\\[^u]|(?!{_HIGH}(?:\\(?:u[\s\S]{{0,3}})?)?\Z)\\u[\s\S]{{4}})*+')
+_SHOWN = re.compile(rf'(?>(?:[^"\\]++|\\[^u]|(?!{_HIGH}(?:\\(?:u[\s\S]{{0,3}})?)?\Z)\\u[\s\S]{{4}})*)')
 _ESCAPE = re.compile(rf"{_HIGH}\\u[dD][c-fC-F][0-9a-fA-F]{{2}}|\\u[\s\S]{{4}}|\\[^u]")
 _HALF = "\ufffd"
 

@@ -11,7 +11,7 @@ import select
 import socket
 import ssl
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from aiohappyeyeballs import start_connection
@@ -137,7 +137,8 @@ class _Stream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
     async def aclose(self) -> None:
         self._transport.close()
         await asyncio.sleep(0)
-        self._transport.abort()  # what the other side does not take is not waited for
+        with suppress(AttributeError):  # of asyncio in Python 3.11.2, where a TLS connection is over already
+            self._transport.abort()  # what the other side does not take is not waited for
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
