@@ -351,6 +351,10 @@ DROPPED_WAITING = "Dropped {} waiting."
 DROP_WAITING = "Drop {} waiting"
 ASK_AGAIN = "Ask again"
 NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
+STOP_IS_ASKERS = (
+    "Only the person who asked can stop this with a word. Where Slack shows its own Stop below the thread,"
+    " everybody may press it."
+)
 QUESTION_FORGOTTEN = "I no longer know this question. Please ask it again."
 ALREADY_ASKED_AGAIN = "This question is already being asked again."
 NOT_YOURS_TO_ASK_NEXT = "Only the person who asked can go on with this. Mention me with your own question."

@@ -16,7 +16,7 @@ from ..errors import BotError
 from ..observe.facts import TurnTakenOver
 from ..observe.logs import log_if_broken
 from ..slack.status import QueuedReaction
-from ..text.words import NOT_YOURS_TO_STOP, QUESTION_REWORDED_LATE
+from ..text.words import QUESTION_REWORDED_LATE, STOP_IS_ASKERS
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey
 from . import commands as c
@@ -380,7 +380,7 @@ class Conversation:
 
     async def _stop_anothers(self, word: TurnRecord) -> None:
         if not await self._parts.forms.stop(self.thread, word.question.user):
-            await self._say(word.question, NOT_YOURS_TO_STOP)
+            await self._say(word.question, STOP_IS_ASKERS)
         await self._parts.journal.end(word, Outcome.STOPPED)
 
     async def _stop_following(self, turn: TurnRecord) -> None:

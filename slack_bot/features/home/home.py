@@ -88,7 +88,7 @@ class Home:
     async def _words_of(self, key: str) -> str:
         """What was asked; "" where the turn is not kept any more. Raises StoreError."""
         turn = await self._store.turn(key)
-        return "" if turn is None else turn.question.title
+        return "" if turn is None else _first_words(turn.question)
 
     def _with_pictures(self, agents: Sequence[ShownAgent]) -> list[ShownAgent]:
         """Without those that Slack refused."""
@@ -177,5 +177,10 @@ def shown_turns(
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
             link = question.permalink(workspace)
-            rows.append(ShownTurn(turn.key, question.title, thread.channel, state, link))
+            rows.append(ShownTurn(turn.key, _first_words(question), thread.channel, state, link))
     return reversed(rows)
+
+
+def _first_words(question: Question) -> str:
+    """Its first paragraph. Below it a question for another agent has what was answered before."""
+    return question.title.partition("\n\n")[0]

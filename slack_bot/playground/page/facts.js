@@ -100,7 +100,7 @@ export class TurnStory {
 
   add(fact) {
     this.facts.push(fact);
-    this.until = fact.at;
+    if (this.outcome === null || fact.kind === "closed") this.until = fact.at; // a rating comes later
     if (fact.kind === "sent") this.sent = fact.params;
     if (fact.kind === "event") this.counts.events += 1;
     if (fact.kind === "call") this.called(fact);

@@ -101,7 +101,7 @@ async def test_stop_ends_the_form_of_its_author_while_another_s_answer_runs() ->
         await bot.ask("stop", thread_ts=root)
         await bot.idle()
         assert "Stopped." in bot.thread(root)[1].read
-        assert "Only the person who asked can stop this." not in told(bot, root, "U1")
+        assert not [words for words in told(bot, root, "U1") if words.startswith("Only the person who asked")]
         assert bot.outcomes == ["asked", "answered"]
         assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
 

@@ -49,6 +49,19 @@ async def test_the_tab_names_the_agent_and_one_s_questions_which_can_be_stopped_
 
 
 @on_virtual_time
+async def test_a_long_question_is_listed_by_its_first_paragraph() -> None:
+    """A question for another agent has what was answered before below it."""
+    async with run_bot(answer("An answer.", seconds=60)) as bot:
+        await bot.ask("how are you?\n\nThis was asked of Travel before, and answered so:\n\n> how are you?")
+        await asyncio.sleep(20)
+        await open_home(bot)
+        words = bot.workspace.home("U1")
+        assert "how are you?" in words
+        assert "Travel" not in str(words)
+        await bot.idle()
+
+
+@on_virtual_time
 async def test_the_tab_lists_what_the_agent_asks_until_it_is_answered() -> None:
     async with run_bot(asking(ONE, "Which environment?"), answer("Deployed.")) as bot:
         root = await bot.ask("deploy")
