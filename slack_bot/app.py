@@ -59,7 +59,7 @@ from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .settings.agents import in_words_of
 from .settings.channels import ChannelPolicies
-from .settings.config_file import problems_of, read_agents
+from .settings.config_file import check_file, read_agents
 from .settings.load import CONFIG, Settings
 from .settings.models import SlackSettings
 from .settings.store import StoreSettings
@@ -178,6 +178,7 @@ async def build(
     `slack_session` is an aiohttp session, or something in its place. `rate_limiter` is for bots that share
     one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
+    check_file(settings)
     clock = clock or system_clock()
     health, outage = health or Health(), Outage(clock)
     observers = ToAll(observer or LogObserver())
@@ -502,8 +503,7 @@ def read_config_again(app: App) -> None:
     """What a bad file says does not count. Running turns keep what they began with."""
     file = app.settings.slack.config
     try:
-        if file is not None and (problems := problems_of(app.settings, again=True)):
-            raise SettingsError("\n".join(problems))
+        check_file(app.settings, again=True)
         table = read_agents(app.settings)
         app.policies.reload()
         for work in app.features.values():

@@ -151,6 +151,20 @@ async def test_an_agent_that_is_not_there_is_warned_about_in_one_sentence(
     assert "\n" not in warned.getMessage()
 
 
+async def test_all_that_is_wrong_in_the_file_is_told_before_anything_is_opened(tmp_path: Path) -> None:
+    (file := tmp_path / "slack_bot.toml").write_text(
+        '[channel]\nbsuy = "queue"\n[schedules.news]\ncron = "x"\n'
+    )
+    store = tmp_path / "bot.sqlite"
+    settings = settings_for(SLACK_BOT_CONFIG=str(file), SLACK_BOT_STORE__URL=f"sqlite:///{store}")
+    with pytest.raises(SettingsError) as caught:
+        await build(settings)
+    assert [line.partition(": ")[2].split()[0] for line in caught.value.problems] == [
+        "channel.bsuy", "schedules.news.cron", "schedules.news.ask",
+    ]  # fmt: skip
+    assert not store.exists()
+
+
 def is_answered(workspace: Workspace, root: str) -> bool:
     return any(message.state == "sealed" for message in workspace.thread(CHANNEL, root))
 

@@ -54,8 +54,9 @@ def unknown(check: str, text: str, remedy: str = "", page: str = "") -> Diagnosi
 
 def wrong_in_file(problems: Iterable[str]) -> list[Diagnosis]:
     """A failed check for each thing that is wrong in the file that `SLACK_BOT_CONFIG` names."""
-    remedy = "mend the file; `slack-bot config check` looks at it alone"
-    return [failed(FILE, each, remedy) for each in problems]
+    usual = "mend the file; `slack-bot config check` looks at it alone"
+    parts = (each.partition("; ")[::2] for each in problems)
+    return [failed(FILE, text, remedy or usual) for text, remedy in parts]
 
 
 def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:

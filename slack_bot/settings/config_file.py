@@ -91,6 +91,12 @@ def problems_of(settings: Settings, *, again: bool = False) -> list[str]:
     return [f"{file}: {each}" for each in dict.fromkeys(found)]
 
 
+def check_file(settings: Settings, *, again: bool = False) -> None:
+    """Raises SettingsError with all that is wrong in the file. `again`: as of `read_api`."""
+    if settings.slack.config is not None and (problems := problems_of(settings, again=again)):
+        raise SettingsError("\n".join(problems))
+
+
 def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[str]:
     """One line for each agent that a channel names and that is not in the list."""
     tables = {_EVERYWHERE: whole.get(_EVERYWHERE, {})}

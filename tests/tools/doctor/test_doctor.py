@@ -133,7 +133,8 @@ async def test_9_each_mistake_of_the_file_is_told_once_and_as_config_check_tells
     assert {(each.check, each.state) for each in found} == {("file", FAILED)}
     assert main(["config", "check", "slack_bot.toml"]) == 2
     told = [line.removeprefix("slack-bot config: ") for line in capsys.readouterr().err.splitlines()]
-    assert [each.text for each in found] == told
+    assert [each.text for each in found] == [line.partition("; ")[0] for line in told]
+    assert found[0].remedy == "did you mean busy?"
     assert len(told) == 7
 
 
@@ -147,6 +148,14 @@ async def test_a_file_that_cannot_be_read_is_told_once(
         (found, agents) = bad(await setup.look())
     assert found.check == "file" and "cannot be read" in found.text
     assert agents.check == "agents"
+
+
+async def test_a_file_that_is_not_there_has_its_own_remedy(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_CONFIG"] = "no.toml"
+        (found, _) = bad(await setup.look())
+    assert found.text == "SLACK_BOT_CONFIG names no.toml, which does not exist"
+    assert found.remedy == "correct the path"
 
 
 async def test_a_right_file_is_said_to_be_right(environment: dict[str, str], tmp_path: Path) -> None:
