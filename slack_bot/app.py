@@ -18,7 +18,15 @@ from .agents.agent import Agent
 from .agents.agents import Agents
 from .agents.wire.asker_tokens import PeopleTokens
 from .clock import Clock, system_clock
-from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError, StoreFailover
+from .errors import (
+    AgentError,
+    AgentUnreachable,
+    BotError,
+    SettingsError,
+    StoreAway,
+    StoreError,
+    StoreFailover,
+)
 from .features.agent_acts.feature import FEATURE as AGENT_ACTS
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.api.feature import FEATURE as API
@@ -555,6 +563,8 @@ async def check_agent(agent: Agent) -> None:
                 await agent.try_login()
     except BotError as error:
         why = str(error.brief if isinstance(error, AgentError) else error)
+        if type(error) is AgentUnreachable:  # nobody answers there; the others name a remedy of their own
+            why = f"{why}; check A2A_AGENT_URL, and whether the agent runs"
         words = in_words_of(agent.name, why)
         log.warning("the agent is not ready, questions will say so until it is: %s: %s", agent.key, words)
     else:

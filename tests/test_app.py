@@ -148,7 +148,7 @@ async def test_an_agent_that_is_not_there_is_warned_about_in_one_sentence(
     (warned,) = [record for record in caplog.records if record.name == "slack_bot.app"]
     assert warned.levelno == logging.WARNING
     assert warned.getMessage().startswith("the agent is not ready, questions will say so until it is: ")
-    assert "\n" not in warned.getMessage()
+    assert "\n" not in warned.getMessage() and "; " in warned.getMessage(), "with a remedy"
 
 
 async def test_all_that_is_wrong_in_the_file_is_told_before_anything_is_opened(tmp_path: Path) -> None:

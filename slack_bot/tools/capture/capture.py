@@ -140,8 +140,8 @@ async def capture(
         nothing = BotError("the agent sent nothing; is this an A2A agent's address?")
         raise nothing if problem is None else with_remedy(problem, request.argument, settings, masks)
     how = "" if problem is None else f", and then: {with_remedy(problem, request.argument, settings, masks)}"
-    count = f"{progress.events:,} events, {progress.chars:,} characters"
-    count += f", {progress.errors:,} error{'s' * (progress.errors > 1)}" if progress.errors else ""
+    count = f"{_counted(progress.events, 'event')}, {_counted(progress.chars, 'character')}"
+    count += f", {_counted(progress.errors, 'error')}" if progress.errors else ""
     progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")
     return 1 if problem is not None or progress.errors else 0
 
@@ -164,6 +164,7 @@ class _CaptureSession:
     task: str | None = None
     state: TaskState = TaskState.UNKNOWN
     is_reply: bool = False  # a message, without a task, is an answer and its end
+    unknown: int = 0
 
     async def ask_all(self) -> bool:
         """True: the last stream was dropped on purpose, and its task was not followed."""
@@ -182,6 +183,7 @@ class _CaptureSession:
         """True: the stream was dropped on purpose."""
         task_id, self.state = (self.task if self.state.is_asking else None), TaskState.UNKNOWN
         self.task, self.is_reply = task_id, False
+        self.unknown = 0
         message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self.request.cut_after)
         asking = self.agent.ask(MessageRequest(text, message_id, self.context, task_id))
         streams = (await self.agent.ensure_card()).streaming  # else the first event may be the whole answer
@@ -203,7 +205,7 @@ class _CaptureSession:
                 self.progress.say("the stream is dropped, as --cut-after says", self.tap.now())
                 return True
         if not self._is_done and not self.is_reply:
-            self.progress.say(_no_end(self.state, is_known=self.task is not None))
+            self.progress.say(_no_end(self.state, self.unknown, is_known=self.task is not None))
         return False
 
     @property
@@ -239,20 +241,31 @@ class _CaptureSession:
         if isinstance(frame, Snapshot | StatusUpdate):
             self.state = frame.state
         self.is_reply = self.is_reply or isinstance(frame, MessageReply)
+        self.unknown += isinstance(frame, Unknown)
         if not isinstance(frame, Unknown):
             source = frame.message if isinstance(frame, MessageReply) else frame
             self.context = source.context_id or self.context
             self.task = source.task_id or self.task
 
 
-def _no_end(state: TaskState, *, is_known: bool) -> str:
-    """What is said of an answer that stopped without an end. `is_known`: its task can be asked for."""
+def _no_end(state: TaskState, unknown: int, *, is_known: bool) -> str:
+    """What is said of an answer that stopped without an end. `unknown`: how many events were of unknown
+    kinds. `is_known`: its task can be asked for.
+    """
     last = "no state came at all" if state is TaskState.UNKNOWN else f"its last state was {state}"
-    then = "asks for the task until it ends" if is_known else "has no task to ask for"
+    if unknown:
+        last += f" ({_counted(unknown, 'event')} of unknown kinds; slack-bot replay names them)"
+    then = (
+        "asks for the task until it ends" if is_known else "has no task to ask for: the answer counts as lost"
+    )
     return (
         f"note: the answer stopped without an end: {last}, and the agent must close with one that ends the"
         f" task, such as completed. The bot {then}; docs/agents.md, *What goes wrong*, has what people see"
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _head(request: CaptureRequest, settings: Settings, clock: Clock) -> Json:

@@ -219,6 +219,8 @@ REPLY = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind"
         (TASK, "its last state was working"),
         ({"kind": "artifact-update", "taskId": "t1", "contextId": "c1", "artifact": artifact("Yes.")},
          "no state came at all"),
+        ({"kind": "status-updat", "status": {"state": "completed"}},
+         "no state came at all (1 event of unknown kinds; slack-bot replay names them)"),
         (DONE, None),
         ({**TASK, "status": {"state": "input-required"}}, None),
         (REPLY, None),
