@@ -198,6 +198,9 @@ async def test_alone_it_delivers_itself_and_a_key_says_it_once(tmp_path: Path) -
         status, _, problem = await at.say(*words[:-1], "good evening")
         assert status == 1
         assert problem == "slack-bot say: something else was said with --key k1; give another key"
+        status, _, problem = await at.say("--channel", "C404", "hi")
+        assert (status, problem.count("\n")) == (1, 0), "it is said once"
+        assert problem.startswith("slack-bot say: Slack does not take this for C404 (channel_not_found): ")
 
 
 async def test_a_bot_that_starts_delivers_what_was_left(tmp_path: Path) -> None:

@@ -108,20 +108,22 @@ class OutboundSender:
 
         A refusal by Slack ends it too. Raises StoreError, and SlackError if the bot cannot sign in.
         """
-        me = await self._identities.of(record.message.team)
+        result, _ = await self._until_its_end(record)
+        return result
+
+    async def _until_its_end(
+        self, record: OutboundRecord
+    ) -> tuple[OutboundRecord, SlackError | OverLimit | None]:
+        """As `deliver`, with what ended it."""
+        me, refusal = await self._identities.of(record.message.team), None
         try:
             result = await self._deliver(record, me)
         except (SlackError, OverLimit) as error:
-            stored = await outbound(self._store, record.key) or record
-            result = replace(stored, error=str(error))
-            extra, who = {"turn": record.key}, _sender_of(record.message)
-            if isinstance(error, OverLimit):
-                _log.warning("a question of %s was not asked: %s", who, error, extra=extra)
-            else:
-                _log.error("a message of %s was not delivered: %s", who, error, extra=extra)
+            refusal = error
+            result = replace(await outbound(self._store, record.key) or record, error=str(error))
         result = replace(result, ended_at=self._clock.wall())
         await save_outbound(self._store, result)
-        return result
+        return result, refusal
 
     async def _start_new(self) -> None:
         try:
@@ -138,7 +140,9 @@ class OutboundSender:
 
     async def _try(self, record: OutboundRecord) -> None:
         try:
-            await self.deliver(record)
+            _, refusal = await self._until_its_end(record)
+            if refusal is not None:
+                _log_refusal(record, refusal)
         except BotError as error:
             _log.error("a message is delivered later: %s", error, extra={"turn": record.key})
             await asyncio.sleep(_AGAIN)
@@ -278,6 +282,14 @@ class OutboundSender:
         if isinstance(result, CallFailed):
             raise _refused(result, thread.channel)
         return result.ts
+
+
+def _log_refusal(record: OutboundRecord, refusal: SlackError | OverLimit) -> None:
+    extra, who = {"turn": record.key}, _sender_of(record.message)
+    if isinstance(refusal, OverLimit):
+        _log.warning("a question of %s was not asked: %s", who, refusal, extra=extra)
+    else:
+        _log.error("a message of %s was not delivered: %s", who, refusal, extra=extra)
 
 
 def _sender_of(message: OutboundMessage) -> str:
