@@ -187,9 +187,8 @@ async def build(
     one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
     check_file(settings)
-    clock = clock or system_clock()
+    clock, observers = clock or system_clock(), ToAll(observer or LogObserver())
     health, outage = health or Health(), Outage(clock)
-    observers = ToAll(observer or LogObserver())
     async with AsyncExitStack() as stack:
         if store is None:
             store = await open_store(store_options(settings.store), outage)

@@ -284,12 +284,12 @@ class OutboundSender:
         return result.ts
 
 
-def _log_refusal(record: OutboundRecord, refusal: SlackError | OverLimit) -> None:
+def _log_refusal(record: OutboundRecord, error: SlackError | OverLimit) -> None:
     extra, who = {"turn": record.key}, _sender_of(record.message)
-    if isinstance(refusal, OverLimit):
-        _log.warning("a question of %s was not asked: %s", who, refusal, extra=extra)
+    if isinstance(error, OverLimit):
+        _log.warning("a question of %s was not asked: %s", who, error, extra=extra)
     else:
-        _log.error("a message of %s was not delivered: %s", who, refusal, extra=extra)
+        _log.error("a message of %s was not delivered: %s", who, error, extra=extra)
 
 
 def _sender_of(message: OutboundMessage) -> str:
