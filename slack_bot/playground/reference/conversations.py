@@ -113,7 +113,7 @@ class TalkContext:
                 result = yield move
                 continue
             result = None
-            self._points = _POINT.findall(_CODE.sub("", move.text)) or self._points
+            self._points = _points_of(move.text) or self._points
             self._unsaid, self._thought = _paragraphs(move.text), thought
             while self._unsaid:
                 yield WriteMove(self._unsaid[0])
@@ -325,6 +325,13 @@ def _in_english(language: str, said: str) -> str:
         f"{said} I can answer in English only: I am a demonstration without a language model. ".lstrip()
         + f"In your Slack your own agent answers, in {language} if it knows that.\n"
     )
+
+
+def _points_of(text: str) -> list[str]:
+    """The points of the list that one is to choose from; where there is none, of all lists in `text`."""
+    offered, is_offered, _ = text.rpartition(_CHOOSE.strip())
+    listed = offered.rstrip().rpartition("\n\n")[2] if is_offered else text
+    return _POINT.findall(_CODE.sub("", listed))
 
 
 def _shortly(sections: Sequence[PageSection]) -> str:

@@ -23,7 +23,7 @@ _SURE_BARE, _LEAD_BARE, _ADDS_MUCH = 1.15, 0.2, 0.35
 # said: a little, or more with a large lead.
 _LIKELY, _LEAD_OF_LIKELY, _TAKES, _FAR_AHEAD = 1.2, 0.1, -0.1, 0.5
 _NEAR = 0.95  # what comes near at all
-_LIKE_EXAMPLE = 1.4  # what an example must have
+_LIKE_EXAMPLE = 1.25  # what an example must have
 _STEM = 5  # letters by which two words are the same
 _NEAREST = 2
 _EXAMPLE = "an example"

@@ -74,10 +74,13 @@ def test_a_third_question_is_read_with_what_the_second_was_read_as() -> None:
 
 
 def test_what_is_probably_meant_is_shown_as_that_with_what_else_may_be() -> None:
-    answer = asked("can I use two agents?", "how do I pick one?")
-    assert answer.startswith("If I understand you right, you ask: *Which of several agents answers?*")
+    asked_before = "which permissions does the bot need?", "what are they for?"
+    answer = asked(*asked_before)
+    assert answer.startswith(
+        "If I understand you right, you ask: *What is each scope for, such as files:read?*"
+    )
     other = answer.partition("Or do you mean this?\n\n1. **")[2].partition("**")[0]
-    assert asked("can I use two agents?", "how do I pick one?", "1").startswith(f"**{other}**\n\n")
+    assert asked(*asked_before, "1").startswith(f"**{other}**\n\n")
 
 
 @pytest.mark.parametrize("question", ["why?", "why not?", "how?"])

@@ -513,9 +513,7 @@ def test_what_a_first_visitor_asked(question: str, said: str) -> None:
 
 def test_shorter_than_one_sentence_is_not_possible() -> None:
     again = "\n\nPlease answer this again, shorter."
-    whole = answer(run("how fast is it"))
-    assert whole.count(". ") == 0
-    assert answer(run(f"how fast is it{again}")).startswith(
-        "That was one sentence, and I have no shorter one"
-    )
+    question = "How fast does the first text appear?"
+    assert answer(run(question)).count(". ") == 0
+    assert answer(run(f"{question}{again}")).startswith("That was one sentence, and I have no shorter one")
     assert answer(run(f"what does it cost{again}")).startswith("The bot costs nothing")
