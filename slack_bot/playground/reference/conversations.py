@@ -40,6 +40,7 @@ from .toolbox import FETCH, SEARCH, ToolResult
 from .verdict import Hit
 
 _MOST_CONTEXTS = 1000
+_NEEDS_ANSWER = (FollowUp.GO_ON, FollowUp.DETAIL, FollowUp.EXPLAIN)  # says nothing where nothing was said
 _OFFERED = 4  # points of a list that is offered
 _NEAREST = 3  # points of a list of what comes nearest
 _NEW_SUBJECT = 1.15  # score of what a short question must lead to, elsewhere, to change the subject
@@ -131,7 +132,8 @@ class TalkContext:
             return self._point(place)
         if self._told:
             return self._in_another_form(kind) if kind is not None else self._about_thread(question, plain)
-        return _say(_NOTHING_BEFORE) if kind is FollowUp.GO_ON or is_follow_up(plain) else None
+        is_nothing = kind in _NEEDS_ANSWER or is_follow_up(plain)
+        return _say(_NOTHING_BEFORE) if is_nothing else None
 
     def _in_another_form(self, kind: FollowUp) -> Thought:
         """More, or less, of the answer before."""
@@ -158,9 +160,8 @@ class TalkContext:
 
     def _example(self) -> Thought:
         last = self._told[-1]
-        about = f"{last.heading} {self._question}"
-        shown = next((said for words, said in _SHOWN_HERE.items() if re.search(words, about, re.I)), None)
-        if shown is not None:
+        shown = _shown_here(self._question) or _shown_here(last.heading)
+        if shown:
             return _say(f"You can try it here: {shown}.\n\n{self._offer()}")
         found = example_for(self._library, self._question, self._told)
         if found is not None:
@@ -325,6 +326,11 @@ def _in_english(language: str, said: str) -> str:
         f"{said} I can answer in English only: I am a demonstration without a language model. ".lstrip()
         + f"In your Slack your own agent answers, in {language} if it knows that.\n"
     )
+
+
+def _shown_here(text: str) -> str:
+    """What of the subject of `text` can be tried in the playground; "" where nothing can."""
+    return next((said for words, said in _SHOWN_HERE.items() if re.search(words, text, re.I)), "")
 
 
 def _points_of(text: str) -> list[str]:

@@ -80,7 +80,8 @@ _WANTED = {
         r"|this|me|to me))*"
         r"|(?:i )?(?:do not|dont|didnt|did not|cant|cannot) (?:understand|get|follow)(?: (?:it|that"
         r"|this|you|a word))?"
-        r"|what does (?:that|this|it|all that) mean|in other words|rephrase(?: (?:it|that))?"
+        r"|what does (?:that|this|it|all that) mean"
+        r"|in (?:other|simple|plain|easy|few|your own) (?:words|terms|english)|rephrase(?: (?:it|that))?"
         r"|(?:say|repeat) (?:it|that)(?: again)?|again|once more|meaning|was heißt das|versteh ich nicht"
     ),
 }

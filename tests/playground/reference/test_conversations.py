@@ -119,6 +119,7 @@ def test_where_there_is_no_list_no_point_is_guessed() -> None:
             "show me",
             "You can try it here: `restart the search service`",
         ),
+        ("can the agent create a chart?", "give me an example", "You can try it here: `show me a chart`"),
         ("how do I connect my own agent?", "an example please", "**How do I write an agent?**"),
         ("can I stop an answer?", "in German please", "Diese Demo antwortet nur auf Englisch. I can answer"),
         ("what does it cost", "are you sure?", "So it stands in the guide (`docs/questions.md`)"),
@@ -152,7 +153,7 @@ def test_at_the_end_of_a_page_there_is_no_more() -> None:
     assert answer.startswith("That was the end of *Data and security*.")
 
 
-@pytest.mark.parametrize("question", ["why?", "go on", "and now?", "and the second one?"])
+@pytest.mark.parametrize("question", ["why?", "go on", "and now?", "and the second one?", "in simple words"])
 def test_where_nothing_came_before_that_is_said(question: str) -> None:
     assert asked(question).startswith(NOTHING)
     assert asked("tell me a joke", question).startswith(NOTHING)
