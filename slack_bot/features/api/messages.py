@@ -159,7 +159,7 @@ def _sentence(loc: tuple[int | str, ...], kind: str, message: str) -> str:
     if kind == "extra_forbidden":
         known = ThreadPlace.model_fields if len(loc) > 1 else WantedMessage.model_fields
         guess = nearest(str(loc[-1]), known)
-        return f"{path} is not known here; " + (
+        return f"the field {path} is not known here; " + (
             f"did you mean {guess}?" if guess else f"there are {', '.join(known)}"
         )
     if kind == "missing":
@@ -169,7 +169,8 @@ def _sentence(loc: tuple[int | str, ...], kind: str, message: str) -> str:
 
 
 def _bad(sentence: str) -> RequestRefused:
-    return RequestRefused(Problem.BAD_REQUEST, f"{sentence[0].upper()}{sentence[1:]}.")
+    end = "" if sentence.endswith("?") else "."
+    return RequestRefused(Problem.BAD_REQUEST, f"{sentence[0].upper()}{sentence[1:]}{end}")
 
 
 def _forbidden(sentence: str, name: str) -> RequestRefused:
