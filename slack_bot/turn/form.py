@@ -37,6 +37,7 @@ from ..text.words import (
     FORM_WANTS_SIGN_IN,
 )
 
+_SHORT = 80  # characters of what a field says of itself, which is said again with the error
 Value: TypeAlias = str | float | bool | tuple[str, ...]
 """A date is `YYYY-MM-DD`; of choices it is their `value`."""
 
@@ -274,6 +275,8 @@ def _text_faults(asked: Field, value: Value) -> Iterator[str]:
     yield from _size_faults(asked, len(value), FIELD_CHARACTERS)
     if not _has_pattern(value, asked.pattern):
         yield FIELD_WANTS_PATTERN
+        if 0 < len(asked.help) <= _SHORT:
+            yield asked.help
 
 
 def _number_faults(asked: Field, value: Value) -> Iterator[str]:

@@ -75,7 +75,7 @@ def test_a_question_as_a_person_reads_it(form: Form, text: str) -> None:
         (NAME, "ab", "a", "At least 2 characters."),
         (NAME, "abcde", "abcdef", "At most 5 characters."),
         (NAME, "ab", 3.0, "Write a text."),
-        (CODE, "AB-1", "AB", "This is not in the form that was asked for."),
+        (CODE, "AB-1", "AB", "This is not written as it was asked for."),
         (DAY, "2026-11-22", "2026-02-30", "Write a date as YYYY-MM-DD."),
         (DAY, "", "20261122", "Write a date as YYYY-MM-DD."),
         (SURE, False, "yes", "Choose yes or no."),
@@ -155,7 +155,7 @@ def test_all_that_is_wrong_is_said_at_once_in_each_field() -> None:
         ),
     )
     assert check(form, Answer({"code": "x-1", "count": 4.5})) == {
-        "code": "At least 8 characters. This is not in the form that was asked for.",
+        "code": "At least 8 characters. This is not written as it was asked for.",
         "count": "Write a whole number. At most 3.",
         "who": "This is needed. Write a text.",
     }

@@ -57,6 +57,9 @@ _RELEASE: dict[str, Any] = {
     "propertyOrdering": ["version", "environment", "day", "share", "tell", "watched"],
     "required": ["version", "environment"],
 }
+_NEEDED = frozenset(_RELEASE["required"])
+_VERSION = re.compile(r"(?<![\d.])\d+[.]\d+[.]\d+(?![\d.]*\d)")
+_ENVIRONMENT = re.compile("|".join(_RELEASE["properties"]["environment"]["enum"]), re.IGNORECASE)
 _RESTART = {
     "title": "Restart the search service",
     "description": "Its answers are late. A restart takes about a minute.",
@@ -102,12 +105,22 @@ def _plan_release(prompt: Prompt) -> Thought:
         yield "Before I can plan it, I need to know a few things."
         yield AskBack("Please say what is released.", request="release")
         return
-    lines = [line.partition(":") for line in prompt.reply.splitlines() if line.strip()]
-    rows = "\n".join(
-        f"| {_label(name.strip())} | {_in_words(name.strip(), value.strip())} |" for name, _, value in lines
-    )
+    plan = _plan_in(prompt.reply)
+    if not plan.keys() >= _NEEDED:
+        lacks = "I need the version, such as 1.4.0, and where to: staging or production."
+        yield AskBack(lacks, request="release")
+        return
+    rows = "\n".join(f"| {_label(name)} | {_in_words(name, value)} |" for name, value in plan.items())
     yield "I write it into the plan."
     yield WriteMove(f"The release is planned.\n\n| what | how |\n| --- | --- |\n{rows}\n")
+
+
+def _plan_in(reply: str) -> dict[str, str]:
+    """The values of the form; where it was answered in words, those that all plans need."""
+    lines = [line.partition(":") for line in reply.splitlines()]
+    plan = {name.strip(): value.strip() for name, _, value in lines if name.strip() in _RELEASE["properties"]}
+    found = {"version": _VERSION.search(reply), "environment": _ENVIRONMENT.search(reply)}
+    return plan or {name: match[0].lower() for name, match in found.items() if match is not None}
 
 
 def _label(name: str) -> str:

@@ -108,7 +108,7 @@ async def test_six_fields_in_a_modal_that_says_what_is_wrong() -> None:
         assert bot.workspace.modal("U2") is None
         await press(bot, root, "form_fill")
         await submit(bot, Your_name="ann", Where="prod", When="2026-12-24", Sure="No")
-        assert bot.workspace.modal_errors("U1") == {"field-0": "This is not in the form that was asked for."}
+        assert bot.workspace.modal_errors("U1") == {"field-0": "This is not written as it was asked for."}
         await submit(bot, Your_name="Ann")
         assert bot.workspace.modal("U1") is None
         await bot.idle()

@@ -47,7 +47,9 @@ async def test_a_form_of_six_fields(mode: str) -> None:
         await bot.idle()
         await press(bot, root, "form_fill")
         await submit(bot, **{**RELEASE, "Version": "soon"})
-        assert bot.workspace.modal_errors("U1") == {"field-0": "This is not in the form that was asked for."}
+        assert bot.workspace.modal_errors("U1") == {
+            "field-0": "This is not written as it was asked for. Such as 1.4.0"
+        }
         await submit(bot, Version="1.4.0")
         await bot.idle()
         assert bot.outcomes == ["asked", "answered"]
@@ -55,6 +57,20 @@ async def test_a_form_of_six_fields(mode: str) -> None:
         assert "| Share of the users | 20 % |" in text
         assert "| Who is told | sales, everybody |" in text
         assert "| Watched by somebody | no |" in text
+
+
+@on_virtual_time
+async def test_a_form_that_is_answered_in_words_is_asked_again_for_what_they_lack() -> None:
+    async with bot_of_the_playground() as bot:
+        root = await bot.ask("plan a release")
+        await bot.idle()
+        await bot.say("version 1.5 to staging please", thread_ts=root)
+        await bot.idle()
+        assert "I need the version, such as 1.4.0" in bot.read(root)[-1]
+        await bot.say("1.5.0 to Staging, please", thread_ts=root)
+        await bot.idle()
+        assert "| Version | 1.5.0 |\n| Where to | staging |" in bot.read(root)[-1]
+        assert bot.outcomes == ["asked", "asked", "answered"]
 
 
 @on_virtual_time
