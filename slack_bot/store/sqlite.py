@@ -166,7 +166,10 @@ async def lock_file(path: Path, wait: float) -> int | None:
     """
     if path == MEMORY or unusable(path):
         return None  # opening it says why
-    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    try:
+        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    except OSError:
+        return None  # as above
     attempts = max(1, round(wait / _LOCK_SECONDS))
     for attempt in range(attempts + 1):
         try:

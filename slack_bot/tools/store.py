@@ -155,7 +155,9 @@ def turn_tape(name: str) -> Tape:
 
 async def _found_tape(name: str) -> Tape:
     async with _opened() as store:
-        return await _tape_of(store, name)
+        tape, turn = await _tape_of(store, name), await _named(store, name)
+    user = "" if turn is None else turn.question.user  # who asked stays out of what is exported
+    return replace(tape, head={**tape.head, "scenario": {"user": user}}) if user else tape
 
 
 async def _of_all(store: StoreAdmin, args: argparse.Namespace) -> str:

@@ -345,6 +345,34 @@ async def test_a_watched_task_that_fails_is_told() -> None:
         assert "Try again" in bot_messages(bot, root)[-1].read
 
 
+class Restarted(httpx.AsyncBaseTransport):
+    """The agent is away for two hours from its first answer on, and then knows no task any more."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner, self._began = inner, 0.0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(await request.aread() or b"{}")
+        if body.get("method") != "tasks/get":
+            return await self._inner.handle_async_request(request)
+        now = asyncio.get_running_loop().time()
+        self._began = self._began or now
+        if now < self._began + 2 * HOUR:
+            raise httpx.ConnectError("it is away")
+        return httpx.Response(200, json={"jsonrpc": "2.0", "id": body["id"], "error": {"code": -32001}})
+
+
+@on_virtual_time
+async def test_a_task_that_the_agent_lost_in_a_restart_is_given_up_soon_after_that() -> None:
+    async with run_bot(slow(100 * HOUR), cut_after=2, through=Restarted) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await asyncio.sleep(2.3 * HOUR)  # it is asked each quarter of an hour by now
+        await bot.idle()
+        assert bot.outcomes == ["watched", "lost"]
+        assert "no longer knows this question" in bot_messages(bot, root)[-1].read
+
+
 @on_virtual_time
 async def test_an_asker_whose_thread_is_gone_is_told_directly_and_once() -> None:
     async with run_bot(slow(HOUR), cut_after=2) as bot:

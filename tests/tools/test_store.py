@@ -228,14 +228,15 @@ def test_a_turn_becomes_a_tape_and_is_explained(
     key = asyncio.run(answer_one("These words came from the agent.", url))
     for name in (key, reference_of(key)):
         assert main(["store", "export-tape", name]) == 0
-        (tmp_path / "turn.jsonl").write_text(capsys.readouterr().out)
+        (tmp_path / "turn.jsonl").write_text(exported := capsys.readouterr().out)
+        assert "U1" not in exported
         assert main(["replay", "turn.jsonl", "--json"]) == 0
         replayed = json.loads(capsys.readouterr().out)
         assert "These words came from the agent." in json.dumps(replayed)
         assert replayed["outcome"] == "answered"
         assert main(["explain", name]) == 0
         explained = capsys.readouterr().out
-        assert "how?" in explained
+        assert "U1: how?" in explained
         assert "These words came from the agent." in explained
 
 

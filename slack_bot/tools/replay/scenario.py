@@ -175,7 +175,7 @@ def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
     usual = Scenario()
     found = {
         name: getattr(own, name)
-        for name in (*SURROUNDINGS, "text")
+        for name in (*SURROUNDINGS, "text", "user")
         if getattr(scenario, name) == getattr(usual, name)
     }
     return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
