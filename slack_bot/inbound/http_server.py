@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from aiohttp import http, web
+from aiohttp import ClientError, ClientSession, ClientTimeout, http, web
 
 from ..errors import SettingsError
 from ..settings.models import SlackSettings
@@ -27,6 +27,7 @@ _BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)  # an inc
 _LAST_REQUESTS = 2.0  # seconds for running requests when the bot ends: one takes milliseconds
 _IDLE = 75.0  # seconds between two requests of one connection. nginx closes after 60, and must be the first.
 _PORT_SECONDS = 0.2  # between two looks at a port that another process has
+_LOOK = ClientTimeout(total=2.0)  # seconds, for what has a port
 _LINGER = 2.0  # seconds to discard the rest of a refused request, so that its sender sees the answer
 
 
@@ -99,6 +100,18 @@ async def check_address(prefix: str, host: str, port: int, wait: float = 0.0) ->
             server.close()
             await server.wait_closed()
             return
+
+
+async def answer_at(host: str, port: int, path: str) -> object:
+    """The JSON that a server on this machine answers there; None: none that can be read."""
+    near = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
+    url = f"http://{f'[{near}]' if ':' in near else near}:{port}{path}"
+    try:
+        async with ClientSession(timeout=_LOOK) as session, session.get(url) as response:
+            answer: object = await response.json()
+    except (ClientError, TimeoutError, OSError, ValueError):
+        return None
+    return answer
 
 
 def _unusable(prefix: str, host: str, port: int, error: OSError) -> SettingsError:

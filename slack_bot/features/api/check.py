@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from ...errors import SettingsError
-from ...observe.findings import Diagnosis, ok, split, warning
+from ...inbound.http_server import answer_at, check_address
+from ...observe.findings import Diagnosis, failed, ok, split, warning
 from ...settings.api_access import ANYWHERE
 from ...settings.config_file import read_api
 from ...settings.load import Settings
+from .openapi import description
+from .receiver import ADDRESS, DESCRIPTION
 
 _CHECK = "api"
 _MIN_SECRET = 16  # characters
@@ -22,6 +25,8 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
         if settings.slack.config is None:  # a variable of a webhook, and no file that names it
             yield split(_CHECK, str(error))
         return  # else the check of the file says why
+    if (table.keys or table.hooks) and settings.slack.app_token is not None:
+        yield await _port(settings)
     for name, key in table.keys.items():
         if not (key.channels or key.may_dm):
             text = f"the key {name} may write nowhere"
@@ -37,3 +42,18 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
             yield warning(_CHECK, f"the secret of the webhook {name} is short", remedy)
         else:
             yield ok(_CHECK, f"the webhook {name} is at /v1/hooks/{name}")
+
+
+async def _port(settings: Settings) -> Diagnosis:
+    """Whether the port of Socket Mode is free; in HTTP mode the requests come to Slack's."""
+    host, port = settings.api.host, settings.api.port
+    if port == settings.health.port:
+        remedy = "give SLACK_BOT_API__PORT another one"
+        return failed(_CHECK, f"health and the API have the same port, {port}", remedy)
+    try:
+        await check_address(ADDRESS, host, port)
+    except SettingsError as error:
+        if await answer_at(host, port, DESCRIPTION) != description():
+            return split(_CHECK, str(error))
+        return ok(_CHECK, f"a bot that runs has the port {port}")
+    return ok(_CHECK, f"the port {port} is free")

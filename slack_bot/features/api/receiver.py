@@ -33,7 +33,8 @@ from .outbox import Outbox
 
 _log = logging.getLogger(__name__)
 
-_ADDRESS = "SLACK_BOT_API__"  # what the names of the settings of the port begin with
+ADDRESS = "SLACK_BOT_API__"
+"""What the names of the settings of the port begin with."""
 ROOT = "/v1/"
 MESSAGES, HOOKS = f"{ROOT}messages", f"{ROOT}hooks/"
 DESCRIPTION = f"{ROOT}openapi.json"
@@ -51,7 +52,7 @@ class ApiReceiver(PortReceiver):
     def __init__(
         self, settings: ApiSettings, access: ApiTable, outbox: Outbox, identities: Identities
     ) -> None:
-        super().__init__(_ADDRESS, settings.host, settings.port)
+        super().__init__(ADDRESS, settings.host, settings.port)
         self._settings, self._access = settings, access
         self._outbox, self._identities = outbox, identities
 

@@ -9,8 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import aiohttp
-
 from ...agents.agent import NO_TASK, Agent
 from ...agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ...agents.wire.auth import missing
@@ -32,7 +30,7 @@ from ...errors import (
 from ...features.feature import SettingsCheck
 from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
-from ...inbound.http_server import check_address
+from ...inbound.http_server import answer_at, check_address
 from ...observe.findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from ...settings.agents import in_words_of
 from ...settings.config_file import read_agents
@@ -51,7 +49,6 @@ from .slack_checks import SlackApp
 
 _NOT_THERE = frozenset((404, 405, 410, 501))  # HTTP of a server that has no A2A at this address
 MEND_FIRST = "mend the settings first, then look again"
-_PROBE = aiohttp.ClientTimeout(total=2.0)  # seconds
 _LITTLE = 200_000_000  # bytes of free disk
 _ROOM = "make room on that disk"
 _RIGHT_ADDRESS = (
@@ -309,19 +306,9 @@ async def check_health(health: HealthSettings) -> AsyncIterator[Diagnosis]:
     try:
         await check_address(HEALTH_ADDRESS, health.host, health.port)
     except SettingsError as error:
-        if await _is_bot(health):
+        if await answer_at(health.host, health.port, "/livez") == ALIVE:
             yield ok("health", f"a bot that runs has the port {health.port}")
         else:
             yield split("health", str(error))
     else:
         yield ok("health", f"the port {health.port} is free")
-
-
-async def _is_bot(health: HealthSettings) -> bool:
-    host = "127.0.0.1" if health.host in ("0.0.0.0", "::", "") else health.host
-    url = f"http://{f'[{host}]' if ':' in host else host}:{health.port}/livez"
-    try:
-        async with aiohttp.ClientSession(timeout=_PROBE) as session, session.get(url) as response:
-            return bool(await response.json() == ALIVE)
-    except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
-        return False
