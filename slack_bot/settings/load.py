@@ -28,6 +28,7 @@ from .files import FileSettings
 from .identity import IdentitySettings
 from .identity_rules import identity_contradictions
 from .login_rules import login_contradictions
+from .models import AgentSettings
 from .names import PREFIX, SettingPath, env_name, nearest
 from .observe import AuditSettings, TraceSettings
 from .push import PushSettings
@@ -91,7 +92,7 @@ class Settings(SettingsSection):
     """All settings. Frozen; `load()` builds it."""
 
     slack: models.SlackSettings = models.SlackSettings()
-    agent: models.AgentSettings = models.AgentSettings()
+    agent: AgentSettings = AgentSettings()
     identity: IdentitySettings = IdentitySettings()
     sign_in: SignInSettings = SignInSettings()
     context: ContextSettings = ContextSettings()
@@ -196,7 +197,7 @@ def _pairs_for_all(everywhere: ChannelSettings) -> Iterator[str]:
         yield f"{name} would count in every channel: write {leaf} below [channels.C...] of the file"
 
 
-def _lacks_joserfc(agent: models.AgentSettings) -> bool:
+def _lacks_joserfc(agent: AgentSettings) -> bool:
     return agent.card_keys is not None and not is_installed("joserfc")
 
 

@@ -173,7 +173,7 @@ def context(text: str) -> Block:
 
 
 def context_of_people(text: str, joint: str, people: Sequence[str]) -> Block:
-    """A small grey line, in whose `{}` people stand, with `joint` between two."""
+    """A small grey line with people in the place of `{}`, and `joint` between two."""
     named = text.format(joint.join(f"<@{each}>" for each in people))
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": named}]}
 

@@ -174,7 +174,7 @@ class FollowedThreads:
     def _is_to_be_told(self, question: Question) -> bool:
         """The person has not read in this channel lately that no mention is needed.
 
-        Only this process remembers it: after a restart, and by each replica, they are told once more.
+        Only this process remembers it: after a restart, and from each replica, they read it once more.
         """
         thread, now = question.thread, self._clock.wall()
         key = thread.team, thread.channel, question.user

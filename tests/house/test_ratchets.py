@@ -28,6 +28,8 @@ for each kind of event.
 With several workspaces, which of them a question belongs to is asked on the way; a bot is built with one more
 feature that posts, with a client for Redis behind Sentinels, and with a table of what was measured of
 Slack: the walks pass three to six files more, and the source has more names of many types.
+A part of the settings that outgrew its file is a file of its own, and each start reads it: a takeover passes
+four files more.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ WALKS = {
     "chunk": {"files": 46, "rooms": 6, "moves between files": 144, "moves between rooms": 29, "climbs": 16},
     "press": {"files": 97, "rooms": 10, "moves between files": 276, "moves between rooms": 86, "climbs": 10},
     "takeover": {  # what Slack refused is one module for names and buttons
-        "files": 164, "rooms": 12, "moves between files": 2289, "moves between rooms": 391, "climbs": 91,
+        "files": 168, "rooms": 12, "moves between files": 2296, "moves between rooms": 392, "climbs": 91,
     },
 }  # fmt: skip
 
