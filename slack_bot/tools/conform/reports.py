@@ -99,6 +99,8 @@ class SuiteProgress:
         for finding in result.findings if self._verbose else ():
             word = "FAIL" if finding.ok is False else _WORDS[finding.ok]
             self._console.out(f"    {word:4} {finding.line}", highlight=False)
+        for line in () if self._verbose else _failures(result):  # for who does not wait for the rest
+            self._console.out(f"    {line}", highlight=False)
 
 
 # -- on stdout -----------------------------------------------------------------------------------------------

@@ -221,8 +221,8 @@ def shown(out: io.StringIO, *, verbose: bool = False) -> str:
     return out.getvalue()
 
 
-def test_a_line_a_case_where_there_is_no_terminal() -> None:
-    assert shown(io.StringIO()) == "[2/2] FAIL one 1.0s\n"
+def test_a_line_a_case_with_what_failed_where_there_is_no_terminal() -> None:
+    assert shown(io.StringIO()) == "[2/2] FAIL one 1.0s\n    no_tools: detail 0\n"
 
 
 def test_a_bar_on_a_terminal_that_is_gone_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
