@@ -19,9 +19,15 @@ from hypothesis import strategies as st
 _THOROUGH = 100
 
 
-def examples(number: int) -> settings:
-    """So many examples in a thorough run, a tenth by default, fifty times as many in a long one."""
-    return settings(max_examples=number * settings().max_examples // _THOROUGH, deadline=None)
+def examples(number: int, share: float = 1.0) -> settings:
+    """So many examples in a thorough run, a tenth by default, fifty times as many in a long one.
+
+    `share`: of that tenth, where each example is a whole story.
+    """
+    most = settings().max_examples
+    return settings(
+        max_examples=int(number * most / _THOROUGH * (share if most < _THOROUGH else 1)), deadline=None
+    )
 
 
 at_each_seventh = pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])

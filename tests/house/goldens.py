@@ -114,10 +114,13 @@ def captures_in(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def conversations() -> Iterator[str]:
-    """The ordered calls of Slack in conversations of `test_busy_model`, at random, always the same."""
+def conversations(step: int = 1) -> Iterator[str]:
+    """The ordered calls of Slack in conversations of `test_busy_model`, at random, always the same.
+
+    `step`: only each so many of them.
+    """
     for machine in (test_busy_model.ThreadOfPeople, test_busy_model.Collecting, test_busy_model.Interrupting):
-        for seed in range(CONVERSATIONS):
+        for seed in range(0, CONVERSATIONS, step):
             with unheard():
                 calls = "\n".join(scenes.as_lines(conversation(machine, random.Random(seed))))
             yield hashed("conversations", f"{machine.busy} {seed}", calls)

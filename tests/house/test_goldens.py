@@ -21,9 +21,21 @@ def check(name: str, lines: Iterable[str]) -> None:
     assert not (said := list(changes)), "\n".join([name, *said[:60]])
 
 
-@pytest.mark.parametrize("name", goldens.GOLDENS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=pytest.mark.slow) if each == "conversations" else each
+        for each in goldens.GOLDENS
+    ],
+)
 def test_names_and_threads_are_what_they_were(name: str) -> None:
     check(name, goldens.GOLDENS[name]())
+
+
+def test_some_conversations_call_slack_as_before() -> None:
+    """Each third one; all of them among the slow tests."""
+    kept = (goldens.FOLDER / "conversations.txt").read_text("utf-8").splitlines()
+    assert [line for line in goldens.conversations(3) if line not in kept] == []
 
 
 def test_each_stream_that_must_end_well_told_is_among_the_recordings() -> None:

@@ -652,7 +652,7 @@ async def test_the_files_of_a_question_are_let_go_while_the_agent_answers() -> N
         (asked,) = bot.agent.questions
         assert "let-go.txt" in str(asked.params["message"]["parts"]), "the agent has it"
         gc.collect()
-        files = [each for each in gc.get_objects() if isinstance(each, GivenFile)]
+        files = [each for each in gc.get_objects() if type(each) is GivenFile]
         assert [each for each in files if each.name == "let-go.txt"] == []
         await bot.idle()
         assert bot.outcomes == ["answered"]
