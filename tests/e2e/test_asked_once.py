@@ -17,7 +17,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_eleventh, at_each_seventh
+from tests.examples import at_each_fifth, at_each_third
 from tests.form_tapes import ONE, asking, form_in
 
 LOST = "cannot find out what became of this question"
@@ -92,7 +92,7 @@ def judge(bot: BotHarness, asked_before: int, at: object) -> None:
 
 
 @pytest.mark.parametrize("name", STORIES)
-@at_each_seventh
+@at_each_third
 @on_virtual_time
 async def test_a_question_is_asked_at_most_once_wherever_its_process_is_killed(step: int, name: str) -> None:
     begin, tapes = STORIES[name]
@@ -114,7 +114,7 @@ async def test_a_question_is_asked_at_most_once_wherever_its_process_is_killed(s
     assert points > 8
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_so_it_is_where_the_next_process_is_killed_too(step: int) -> None:
     points, is_over = 0, False
@@ -185,7 +185,7 @@ TOGETHER = {
 
 
 @pytest.mark.parametrize("name", TOGETHER)
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_each_of_several_messages_is_asked_at_most_once(step: int, name: str) -> None:
     """And at least once, unless its asker reads that nobody knows."""

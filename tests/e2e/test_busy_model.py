@@ -368,7 +368,5 @@ class Interrupting(ThreadOfPeople):
 @pytest.mark.parametrize("machine", [ThreadOfPeople, Collecting, Interrupting, Reading])
 def test_each_message_is_answered_once_or_refused_visibly(machine: type[ThreadOfPeople]) -> None:
     with unheard():
-        run_state_machine_as_test(
-            machine, settings=settings(examples(200, share=0.5), stateful_step_count=20)
-        )
+        run_state_machine_as_test(machine, settings=settings(examples(200), stateful_step_count=20))
     assert machine.judged[machine.busy] > 0

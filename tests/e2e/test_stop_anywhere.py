@@ -12,7 +12,7 @@ from slack_bot.testing.slack.state import PLAN_FAILED
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape, read_tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 
 FILE = Path(__file__).parents[1] / "captures" / "frameworks" / "adk-sse_tool.sse"
 TAPES = {
@@ -33,7 +33,7 @@ async def stop(bot: BotHarness, root: str, how: str) -> int:
     return before
 
 
-@at_each_eleventh
+@at_each_fifth
 @pytest.mark.parametrize(("how", "first"), [("native", 0), ("word", 1)])
 @pytest.mark.parametrize("name", TAPES)
 @on_virtual_time

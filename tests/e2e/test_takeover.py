@@ -27,7 +27,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 from tests.live_agent import live_agent
 from tests.slack.test_extras import CHART, READS, ROWS, artifact
 from tests.slack.test_extras import tape as extras_tape
@@ -55,7 +55,7 @@ async def killed_after(points: int, *tapes: Tape) -> AsyncIterator[tuple[BotHarn
             yield next_bot, root
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_tables_and_files_are_there_once(step: int) -> None:
     tape = extras_tape(artifact("Two cities:", ROWS, b"one"), artifact(CHART, name="b"))
@@ -85,7 +85,7 @@ async def names_of_points(*tapes: Tape) -> list[str]:
         return list(bot.life.points)
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_the_answer_is_there_whole_and_once(step: int) -> None:
     lines = "".join(LINES.splitlines(keepends=True)[:4])
@@ -125,7 +125,7 @@ After that \U0001f389 comes the end of it all, in a sentence without line ends, 
 
 
 @pytest.mark.parametrize("text", [LINES, MARKED], ids=["lines", "marked"])
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_what_the_reader_saw_is_not_taken_back(step: int, text: str) -> None:
     tape = answer(text, seconds=SECONDS)

@@ -21,7 +21,7 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.text.words import GIVEN_UP
 from slack_bot.turn.record import Question, ThreadKey
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 from tests.store import subjects
 from tests.tapped_store import TappedStore
 
@@ -236,7 +236,7 @@ async def test_a_stop_meanwhile_does_not_cancel_twice_and_drops_nothing() -> Non
         assert [text for text, _, _ in asked(bot)] == ["one", "two"]
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_the_message_is_asked_whenever_the_process_ends(step: int) -> None:
     """It is killed at every point from the new message to its answer."""

@@ -16,7 +16,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_seventh
+from tests.examples import at_each_third
 from tests.features.agent_acts.test_feature import acting, lines
 from tests.threads.test_asker_rights import exchanges
 
@@ -188,7 +188,7 @@ async def test_what_slack_refuses_is_said(tmp_path: Path) -> None:
         assert posts(bot) == [] and "Slack does not take it (not_in_channel)" in line
 
 
-@at_each_seventh
+@at_each_third
 @on_virtual_time
 async def test_killed_at_any_point_it_is_posted_and_said_once(step: int, tmp_path: Path) -> None:
     _, _, points = await left_undone(tmp_path, 1_000)

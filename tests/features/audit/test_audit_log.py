@@ -25,7 +25,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
 from tests.e2e.test_takeover import names_of_points, work
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 from tests.form_tapes import approval, press
 
 SECRETS = ("agntcy", "Line one", "prod")
@@ -138,7 +138,7 @@ async def asked_and_killed(folder: Path, points: int, tape: Tape) -> None:
             await next_bot.idle()
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_a_turn_has_one_line(step: int, tmp_path: Path) -> None:
     """Only right behind the call that stores the end there is none: nobody goes on with what has ended."""

@@ -14,7 +14,7 @@ from slack_bot.store.knowledge import FORMS
 from slack_bot.testing.harness import CHANNEL, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 from tests.form_tapes import (
     DONE,
     ENVS,
@@ -281,7 +281,7 @@ async def test_a_modal_that_slack_does_not_open_is_told_and_opens_at_the_next_pr
         assert bot.workspace.modal("U1") is not None
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_of_a_press_it_is_answered_once(step: int) -> None:
     points, is_over = 0, False

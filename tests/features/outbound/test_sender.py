@@ -20,7 +20,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.record import ThreadKey
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 from tests.features.routing.test_router import town
 from tests.store import subjects
 
@@ -288,7 +288,7 @@ async def killed_after(points: int, message: OutboundMessage, *tapes: Tape) -> t
             return next_bot.read(roots[0]), str(read), len(next_bot.agent.questions)
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_a_text_is_there_whole_and_once(step: int) -> None:
     message = OutboundMessage(LONG, channel=CHANNEL, headline="Report")
@@ -300,7 +300,7 @@ async def test_killed_at_any_point_a_text_is_there_whole_and_once(step: int) -> 
         assert " ".join(body).split() == LONG.split(), (points, name)
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_an_answer_is_there_whole_and_once(step: int) -> None:
     lines = "".join(LINES.splitlines(keepends=True)[:4])

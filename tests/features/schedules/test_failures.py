@@ -11,7 +11,7 @@ from slack_bot.testing.harness import BotHarness
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 from tests.features.schedules.test_feature import open_home
 from tests.features.schedules.test_timer import DAY, HOUR, HOURLY, SILENT, clockwork, pass_time, roots
 from tests.features.usage.test_limits import costs
@@ -137,7 +137,7 @@ async def killed_after(folder: Path, points: int) -> tuple[list[str], list[str]]
             return list(bot.life.points), told(next_bot)
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_it_is_told_once(step: int, tmp_path: Path) -> None:
     names, whole = await killed_after(tmp_path, 1_000_000)

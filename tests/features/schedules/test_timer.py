@@ -24,7 +24,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.examples import at_each_eleventh
+from tests.examples import at_each_fifth
 
 HOUR, DAY = 3600.0, 86_400.0
 HOURLY = f'[schedules.news]\ncron = "0 * * * *"\nchannel = "{CHANNEL}"\nask = "What is new?"\n'
@@ -226,7 +226,7 @@ async def killed_after(folder: Path, points: int, *tapes: Tape) -> tuple[list[st
             return list(bot.life.points), threads, len(next_bot.agent.questions)
 
 
-@at_each_eleventh
+@at_each_fifth
 @on_virtual_time
 async def test_killed_at_any_point_a_late_thread_begins_once_and_has_the_answer_once(
     tmp_path: Path, step: int
