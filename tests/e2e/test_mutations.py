@@ -59,7 +59,7 @@ def suite() -> tuple[Mapping[str, Case], Any]:
 
 def ran(name: str) -> CaseRun:
     cases, tapes = suite()
-    return run_case(cases[name], memory_target(), tapes)
+    return run_case(cases[name], memory_target(), tapes, lambda _: None)
 
 
 def failed(run: CaseRun, name: str) -> set[str]:
