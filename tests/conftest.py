@@ -57,11 +57,9 @@ os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the 
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One and a half times as many as cores: many tests wait for a browser, a process or a socket, and each
-    worker collects all tests and starts a browser and servers of its own.
-    """
+    """Twice as many as cores: many tests wait for a browser, a process or a socket."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + (cores + 1) // 2
+    return 2 * cores
 
 
 def pytest_collection(session: pytest.Session) -> None:
