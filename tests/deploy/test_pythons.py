@@ -1,7 +1,8 @@
-"""The Pythons of other Debians, each in a root of its own: the README's first command, the wheel, and what of
-the suite another Python could break.
+"""The Pythons of other Debians, each in a root of its own: the README's first command, the wheel, and the
+tests of the stores, where another Python broke most.
 
-The whole suite there is `python -m tests.deploy.pythons`; docs/measured.md says when it ran.
+What else it could break (`-- -m python`), and the whole suite, is for `python -m tests.deploy.pythons`, as a
+step of a release: here it takes too long. docs/measured.md says when it ran.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tests.deploy.pythons import status_of_all
 @pytest.mark.parametrize(("release", "python"), [("trixie", "3.13"), ("forky", "3.14")])
 def test_the_bot_runs_on_the_python_of(release: str, python: str) -> None:
     """Without Redis, Chromium and a compiler. Where no root can be had, this is skipped, and says why."""
-    part = ["-q", "-n", "2", "-m", "python"]
+    part = ["-q", "-n", "2", "tests/store"]
     ran = subprocess.run(
         [sys.executable, "-m", "tests.deploy.pythons", release, "--", *part],
         cwd=ROOT, capture_output=True, text=True, timeout=580, check=False,
@@ -36,7 +37,7 @@ def test_the_bot_runs_on_the_python_of(release: str, python: str) -> None:
     assert f"\nslack-bot {__version__}\n" in ran.stdout
     assert "What I can do" in ran.stdout
     tried = re.search(r"(?m)^(?:=+ )?(\d+) passed", ran.stdout)
-    assert tried is not None and int(tried[1]) > 5_000, ran.stdout[-2_000:]
+    assert tried is not None and int(tried[1]) > 300, ran.stdout[-2_000:]
 
 
 @pytest.mark.parametrize(
