@@ -485,9 +485,9 @@ class ThreadLine:
         self._line_up(turn)
 
     def _stop_by_word(self, word: TurnRecord) -> None:
+        """`word` is not asked: it is about what runs, or is watched, or waits, or about what is another's."""
         user, said = word.question.user, ""
-        running = self._live
-        if running is not None and running.is_of(user):
+        if (running := self._live) is not None and running.is_of(user):
             self._stop_running(running, user)
         elif watched := self._watched_of(user):
             for turn in watched:

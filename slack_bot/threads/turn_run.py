@@ -289,12 +289,9 @@ class TurnRun:
                 if not task.state.is_terminal:
                     await handle.over.wait()
         except (AgentError, TimeoutError) as error:
-            why = (
-                in_words_of(self._agent.name, error.brief)
-                if isinstance(error, AgentError)
-                else "no answer in time"
-            )
-            log.info("an answer could not be interrupted: %s", why, extra=self._fields)
+            why = error.brief if isinstance(error, AgentError) else "no answer in time"
+            words = in_words_of(self._agent.name, why)
+            log.info("an answer could not be interrupted: %s", words, extra=self._fields)
             return "" if handle.over.is_set() else None
         return task_id
 

@@ -53,7 +53,7 @@ class TaskWatch:
             if has_news or is_over:
                 note = AGENT_FORGOT_QUESTION if unknown >= _UNKNOWN_MOST else WATCH_GIVEN_UP
                 return None if has_news else note
-            # one that was restarted is asked once more at once: nothing else comes of it
+            # an agent that lost the task does not find it again: soon it is asked for the last time
             pause = intervals[0] if unknown else next(pauses, intervals[-1])
 
     async def _wait(self, seconds: float) -> None:

@@ -217,10 +217,7 @@ class TaskFollower:
             await self._stream_consumer.consume(self._subscribe(self._view.task_id), self.on_silence)
         except errors.AgentError as error:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
-            log.info(
-                "the task's stream was not joined, or broke again: %s",
-                _why(self._agent.name, error),
-            )
+            log.info("the task's stream was not joined, or broke again: %s", _why(self._agent.name, error))
         if self._view.is_over and not self._has_gap:
             await self.poll()  # more than one chunk may have come twice, or one was no repetition
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
@@ -406,9 +403,7 @@ class TaskConsumer:
                 if pause is None or self._handle.must_exit:
                     raise
                 log.info(
-                    "the question was not taken, once more in %g s: %s",
-                    pause,
-                    _why(self._agent.name, error),
+                    "the question was not taken, once more in %g s: %s", pause, _why(self._agent.name, error)
                 )
                 await self._handle.race(asyncio.sleep(pause))
                 if self._handle.must_exit:
@@ -476,9 +471,7 @@ class TaskConsumer:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
         if isinstance(error, errors.TokenUnavailable | errors.TokenRefused):
             log.warning(
-                "the bot cannot log in to the agent: %s",
-                _why(self._agent.name, error),
-                extra=self._fields,
+                "the bot cannot log in to the agent: %s", _why(self._agent.name, error), extra=self._fields
             )
         else:
             log.warning("the agent's side failed: %s", _why(self._agent.name, error), extra=self._fields)
