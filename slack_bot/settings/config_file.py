@@ -129,7 +129,8 @@ def _parsed(file: str | None) -> Mapping[str, Any]:
     try:
         whole = tomllib.loads(text := _text_of(file))
     except FileNotFoundError:
-        raise SettingsError(f"{CONFIG} names {file}, which does not exist; correct the path") from None
+        problem = f"{CONFIG} names {file}, which does not exist; correct the path, or take {CONFIG} away"
+        raise SettingsError(problem) from None
     except IsADirectoryError:
         raise SettingsError(f"{CONFIG} names {file}, which is a directory; name a file in it") from None
     except (OSError, UnicodeDecodeError):

@@ -62,7 +62,7 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     "no Redis": ({"SLACK_BOT_STORE__URL": "redis://127.0.0.1:1"}, "cannot be used", "whether Redis runs"),
     "no file of channels": ({"SLACK_BOT_CONFIG": "no.toml"}, "does not exist", "take SLACK_BOT_CONFIG away"),
     "a misspelt line": (
-        {"SLACK_BOT_CONFIG": "bad.toml"}, "respnd is not a setting; did you mean respond?", "mend it",
+        {"SLACK_BOT_CONFIG": "bad.toml"}, "channel.respnd is not a setting", "did you mean respond?",
     ),
     "a file without its scheme": ({"SLACK_BOT_STORE__URL": "bot.sqlite"}, "is 'bot.sqlite'", "write sqlite:///"),
     "a proxy that is not there": (
