@@ -51,6 +51,9 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     "no agent's address": (
         {"A2A_AGENT_URL": "{SLACK_API_URL}"}, "no agent card at", "the agent's base address",
     ),
+    "an address of something else": (
+        {"A2A_AGENT_URL": "{SLACK_API_URL}something.json"}, "is no agent card", "the agent's base address",
+    ),
     "half an address": ({"A2A_AGENT_URL": "localhost:8001"}, "is 'localhost:8001'", "begins with http://"),
     "no place for the store": (
         {"SLACK_BOT_STORE__URL": "sqlite:////nowhere/bot.sqlite"}, "there is no directory", "make it",
@@ -72,6 +75,8 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
 EXPLAINED = re.findall("`(.*?)`", "".join(re.findall(r"(?m)^\| (`.*?) \|", GUIDE.partition("|---|")[2])))
 OF_THE_AGENT = ("no credentials are set for it", "refuses the bot's credentials")
 OF_APP_AND_AGENT = {"Socket Mode is off", *OF_THE_AGENT}
+# The bot is in each channel of `workspace`; tests/tools/doctor/test_place_checks.py has one without it.
+OF_A_CHANNEL = "the bot is not in the channel"
 NEEDED = "the app does not subscribe to app_mention", "chat:write is missing: no answer can be written"
 
 
@@ -154,14 +159,14 @@ async def answer(http: aiohttp.ClientSession, env: Mapping[str, str], thread: st
 
 
 async def look(
-    folder: Path, env: Mapping[str, str], *options: str
+    folder: Path, env: Mapping[str, str], *options: str, state: str = "failed"
 ) -> tuple[int | None, list[dict[str, str]]]:
-    """What the doctor says that the bot cannot run with."""
+    """Its exit status, and what the doctor says in `state`: what the bot cannot run with, or a warning."""
     async with started(DOCTOR, folder, env, "--json", *options) as doctor:
         assert doctor.stdout is not None
         status = await asyncio.wait_for(doctor.wait(), PATIENCE)
         found = json.loads(await doctor.stdout.read())["findings"]
-    return status, [each for each in found if each["state"] == "failed"]
+    return status, [each for each in found if each["state"] == state]
 
 
 @asynccontextmanager
@@ -212,6 +217,7 @@ async def test_from_an_empty_directory_to_an_answer_and_one_that_goes_on_after_a
 @pytest.mark.slow
 async def test_the_doctor_finds_each_mistake_and_names_its_remedy(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text('[channel]\nrespnd = "thread"\n')
+    (tmp_path / "nowhere.toml").write_text('[channels.C0NOWHERE]\nrespond = "thread"\n')
     told = ""
     async with set_up(tmp_path) as (env, _):
         for mistake, (wrong, text, remedy) in MISTAKES.items():
@@ -223,12 +229,19 @@ async def test_the_doctor_finds_each_mistake_and_names_its_remedy(tmp_path: Path
                 failed,
             )
             told += str(failed)
+        elsewhere = {**env, "SLACK_BOT_CONFIG": "nowhere.toml"}
+        status, warned = await look(tmp_path, elsewhere, state="warning")
+        (nowhere,) = (each for each in warned if "there is no channel C0NOWHERE" in each["text"])
+        assert (status, "correct the id" in nowhere["remedy"]) == (0, True)
+        told += nowhere["text"]
         async with another_time(env["SLACK_API_URL"], 400) as api_url:
             signed = {**env, "SLACK_API_URL": api_url, "SLACK_SIGNING_SECRET": "0" * 32}
             status, (late,) = await look(tmp_path, signed, "--http")
             assert (status, late["check"], "NTP" in late["remedy"]) == (1, "clock", True)
             assert re.search(r"this machine's is (399|40\d) s ahead of Slack's", late["text"])
-    assert {words for words in EXPLAINED if words not in told} == OF_APP_AND_AGENT
+    assert {words for words in EXPLAINED if words not in told} == {
+        *OF_APP_AND_AGENT, OF_A_CHANNEL,
+    }  # fmt: skip
 
 
 @pytest.mark.slow
