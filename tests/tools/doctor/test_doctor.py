@@ -155,7 +155,7 @@ async def test_a_file_that_is_not_there_has_its_own_remedy(environment: dict[str
         environment["SLACK_BOT_CONFIG"] = "no.toml"
         (found, _) = bad(await setup.look())
     assert found.text == "SLACK_BOT_CONFIG names no.toml, which does not exist"
-    assert found.remedy == "correct the path"
+    assert found.remedy == "correct the path, or take SLACK_BOT_CONFIG away"
 
 
 async def test_a_right_file_is_said_to_be_right(environment: dict[str, str], tmp_path: Path) -> None:
