@@ -324,6 +324,8 @@ def free_port() -> int:
     while True:
         port = next(_ports())
         with socket.socket() as probe, suppress(OSError):
+            # as servers do: connections of an earlier one that wait for their end are no reason to wait
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
             return port
 
