@@ -182,11 +182,13 @@ def test_processes_that_run_at_once_choose_other_ports() -> None:
 
 def test_a_port_is_free_again_while_the_system_still_waits_for_its_last_connection() -> None:
     """TIME_WAIT lasts a minute: with fifty servers a minute in one process no port would be left."""
-    with socket.create_server(("127.0.0.1", port := free_port())) as server:
-        with socket.create_connection(server.getsockname()) as client:
-            accepted, _ = server.accept()
-            accepted.close()
-            assert client.recv(1) == b""
+    with (
+        socket.create_server(("127.0.0.1", port := free_port())) as server,
+        socket.create_connection(server.getsockname()) as client,
+    ):
+        accepted, _ = server.accept()
+        accepted.close()
+        assert client.recv(1) == b""
     with socket.socket() as probe, pytest.raises(OSError, match="in use"):
         probe.bind(("127.0.0.1", port))
     assert port in {free_port() for _ in range(50)}
