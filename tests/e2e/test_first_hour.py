@@ -27,7 +27,7 @@ WORKSPACE, AGENT, DOCTOR, RUN = re.findall(r"(?m)^ *slack-bot ((?:workspace|agen
     :4
 ]
 GIVEN = dict(re.findall(r"(\w+)=(\S+)", GUIDE.partition("slack-bot doctor")[0]))
-QUESTION = "what is agntcy"
+QUESTION = "how does streaming work?"
 PATIENCE = 60
 BEGUN = 50  # characters
 PLAN = re.compile(

@@ -293,8 +293,8 @@ async def test_light_and_dark_by_a_switch_that_is_kept(page: Page) -> None:
 
 async def test_suggested_prompts_of_the_direct_message_are_a_click_away(page: Page) -> None:
     await page.click("#places [data-kind=im]")
-    chip = "[...document.querySelectorAll('#chips button')].some((one) => one.title === 'What is AGNTCY?')"
-    await page.until(chip)
+    chips = "[...document.querySelectorAll('#chips button')]"
+    await page.until(f"{chips}.some((one) => one.title === 'How does streaming work?')")
     await picture(page, "prompts")
     await page.click("#chips button")
     await page.until("document.querySelector('#thread .message[data-author=U0BOT]')")

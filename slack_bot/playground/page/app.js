@@ -441,7 +441,7 @@ function sayAlone(text) {
 }
 
 /** A question to an agent that is away; "Try again" heals it. */
-function demo() { send({ type: "say", channel: view.place, thread_ts: null, text: slackText(`${begun({ channel: view.place, ts: null })}What is AGNTCY?`, model), away: true }); }
+function demo() { send({ type: "say", channel: view.place, thread_ts: null, text: slackText(`${begun({ channel: view.place, ts: null })}How does streaming work?`, model), away: true }); }
 
 function named() { return [model.bot.user_id, ...model.here.map((one) => one.id).filter((id) => id !== view.me)].map((id) => model.person(id)); }
 

@@ -102,6 +102,7 @@ class PlaygroundAgent(AgentExecutor):
         writer = EventWriter(event_queue, task)
         await writer.status(TaskState.TASK_STATE_WORKING)
         if self._http is None and (shown := showcase.asked_for(prompt.question)):
+            self._contexts.of(task.context_id).saw(prompt.question)
             await showcase.show(shown, writer)
             return
         async with writer.beating(settings.heartbeat):
@@ -133,12 +134,10 @@ class PlaygroundAgent(AgentExecutor):
         if files:
             return LocalModel(look_at(prompt.question, files), self._settings).turn
         talk = self._contexts.of(context_id)
-        thought = (
-            think_of_request(prompt)
-            or think_of_deploying(prompt, self._library)
-            or talk.think(prompt.question)
-        )
-        return LocalModel(thought, self._settings).turn
+        shown = think_of_request(prompt) or think_of_deploying(prompt, self._library)
+        if shown is not None:
+            talk.saw(prompt.question)
+        return LocalModel(shown or talk.think(prompt.question), self._settings).turn
 
 
 def _new_task(context: RequestContext) -> Task:
@@ -174,8 +173,9 @@ def agent_card(url: str) -> AgentCard:
                     "What can you do?",
                     "Plan a release",
                     "Show me a chart",
-                    "What is AGNTCY?",
+                    "How does streaming work?",
                     "Tell me everything about streaming",
+                    "What is AGNTCY?",
                     "Restart the search service",
                     "Deploy the bot",
                     "Connect my calendar",
