@@ -11,14 +11,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from .demonstrations import section_about
 from .follow_ups import (
     FollowUp,
+    correction_in,
+    has_few_words,
     is_cut_short,
     language_wanted,
     place_wanted,
-    points,
     wanted,
     without_beginning,
+    word_asked_for,
 )
 from .orders import is_order
 from .pages import PageSection
@@ -35,15 +38,14 @@ from .scenarios import (
 )
 from .search import Library
 from .small_talk import is_follow_up, is_small_talk, points_to_part
-from .thread_search import example_for, next_sections, parts_left, said_of, search_thread
+from .thread_reading import ThreadReading, found_alone, leads_elsewhere, read_in_thread, searched
+from .thread_search import example_for, next_sections, parts_left
+from .thread_sentences import FoundSentence, mention_in, sentence_for
 from .toolbox import FETCH, SEARCH, ToolResult
-from .verdict import Hit
 
 _MOST_CONTEXTS = 1000
 _NEEDS_ANSWER = (FollowUp.GO_ON, FollowUp.DETAIL, FollowUp.EXPLAIN)  # says nothing where nothing was said
 _OFFERED = 4  # points of a list that is offered
-_NEAREST = 3  # points of a list of what comes nearest
-_NEW_SUBJECT = 1.15  # score of what a short question must lead to, elsewhere, to change the subject
 _IN_DETAIL = 2  # sections that come where more detail is wanted
 
 _POINT = re.compile(r"^(?:[-*]|\d+\.) +(.+)", re.MULTILINE)
@@ -79,6 +81,8 @@ class TalkContext:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._question = ""  # the last one with a subject of its own, or what a shorter one was read as
+        self._first = ""  # the last one with a subject of its own
+        self._is_lost = False  # nothing was known of what was asked since
         self._told: list[PageSection] = []  # that were shown since
         self._points: list[str] = []  # of the last list in an answer, or its sections
         self._unsaid: list[str] = []  # paragraphs of the answer, from the one that is being written on
@@ -93,11 +97,23 @@ class TalkContext:
                 self._ask_anew(question.strip())
         return self._remembered(thought)
 
+    def saw(self, demonstration: str) -> None:
+        """Something was shown, by somebody else: it is about that from now on."""
+        heading = section_about(demonstration)
+        if heading:
+            self._unsaid, self._thought = [], None
+            self._ask_anew(heading)
+
     def _ask_anew(self, question: str) -> None:
         """It is about `question` from now on, and about what it gets or what comes nearest."""
         library, is_shown = self._library, is_demonstration(question)
-        near = [] if is_shown or library.is_far_off(question) else library.near(question)[:1]
-        self._question, self._told = question, sections_for(question, library) or near
+        is_far_off = is_shown or library.is_far_off(question)
+        told = sections_for(question, library) or ([] if is_far_off else library.near(question)[:1])
+        self._is_lost = not told and not is_far_off
+        if self._is_lost:  # what was said before may still be meant
+            return
+        self._first = self._question = question
+        self._told = told
         self._points = [f"**{each.heading}**" for each in self._told] if len(self._told) > 1 else []
 
     def _remembered(self, thought: Thought) -> Thought:
@@ -130,7 +146,8 @@ class TalkContext:
             return _say(_in_english(*language))
         if place is not None and (self._told or self._points):
             return self._point(place)
-        if self._told:
+        is_known = not self._is_lost or bool(kind is None and self._library.named_things(question))
+        if self._told and is_known:
             return self._in_another_form(kind) if kind is not None else self._about_thread(question, plain)
         is_nothing = kind in _NEEDS_ANSWER or is_follow_up(plain)
         return _say(_NOTHING_BEFORE) if is_nothing else None
@@ -203,52 +220,91 @@ class TalkContext:
 
     def _about_thread(self, question: str, plain: str) -> Thought | None:
         """The answer to `question` and the one before it as one; None where it has a subject of its own."""
+        if meant := correction_in(question):
+            return self._corrected(meant)
         if points_to_part(plain):
             return self._cannot_tell()
-        if not self._is_about_thread(question, plain):
-            return None
-        asked = without_beginning(question)
-        found = search_thread(self._library, asked, self._question, self._told)
-        alone = [hit for hit in self._library.search(asked) if hit.is_answer and not hit.is_doubtful][:1]
-        answer = (
-            found.answer if found.answer and self._library.counts(asked, Hit(found.answer, 0.0)) else None
-        )
-        if answer is not None and not self._library.is_whole(answer):
-            return self._tell([answer], f"{answer.text}\n\n**Read as:** {answer.heading}", asked)
-        says_it = points(asked) and bool(found.near)
-        if answer is not None or (not says_it and any(self._is_new_subject(hit) for hit in alone)):
-            return None
-        others = [hit.section for hit in alone if hit.section not in self._told]
-        near = list(dict.fromkeys([*found.near, *others]))[:_NEAREST]
-        return self._nearest(near, found.is_likely, asked)
+        said = self._meaning(question, word_asked_for(plain))
+        if said is not None or not self._is_about_thread(question, plain):
+            return said
+        reading = read_in_thread(self._library, question, self._subjects, self._told)
+        return None if reading is None else self._as_read(reading, without_beginning(question))
 
-    def _is_new_subject(self, hit: Hit) -> bool:
-        """What was found without what was said before is meant."""
-        is_far = hit.section.page != self._told[-1].page
-        return hit.section not in self._told and hit.score >= (_NEW_SUBJECT if is_far else 0.0)
+    def _as_read(self, reading: ThreadReading, asked: str) -> Thought:
+        if reading.section is not None:
+            return self._read_as(reading.section, asked)
+        if reading.sentence is not None:
+            return self._say_sentence(reading.sentence)
+        return self._nearest(reading.near, reading.is_likely, asked)
+
+    @property
+    def _subjects(self) -> list[str]:
+        """What the thread is about: the last question as it was read, and what it began with."""
+        return list(dict.fromkeys([self._question, self._first]))
+
+    def _read_as(self, section: PageSection, asked: str) -> Thought:
+        return self._tell([section], f"{section.text}\n\n**Read as:** {section.heading}", asked)
+
+    def _corrected(self, meant: str) -> Thought:
+        """The answer to what was meant: with what the thread is about, or alone."""
+        library = self._library
+        found = searched(library, meant, self._subjects, self._told)
+        alone = [hit.section for hit in found_alone(library, meant)]
+        answers = [each for each in (found.answer, *alone) if each is not None]
+        if answers:
+            return self._read_as(answers[0], meant)
+        sentence = sentence_for(library, meant, self._subjects, self._told)
+        if sentence is not None:
+            return self._say_sentence(sentence)
+        near = found.near or library.near(meant)
+        return self._nearest(near, False, meant) if near else self._cannot_tell()
+
+    def _meaning(self, question: str, word: str) -> Thought | None:
+        """What a `word` of the last answer means; None where nothing is known of it, or none is asked for."""
+        library = self._library
+        if not (things := library.named_things(word)):
+            return None
+        for hit in (hit for each in (question, f"what is {word}") for hit in found_alone(library, each)):
+            section = hit.section
+            if things <= library.named_things(f"{section.heading} {section.first_sentence}"):
+                return None if library.is_whole(section) else self._read_as(section, question)
+        sentence = sentence_for(library, word, self._subjects, self._told)
+        return self._say_sentence(sentence) if sentence is not None else None
 
     def _is_about_thread(self, question: str, plain: str) -> bool:
         """It may not be understood without what was said before."""
         if is_order(question) or is_demonstration(question) or is_small_talk(question):
             return is_follow_up(plain)
-        return is_cut_short(plain) and not self._library.is_far_off(question)
+        library = self._library
+        if not library.named_things(question):
+            return True
+        if is_cut_short(plain):
+            return not library.is_far_off(question)
+        is_talk = bool(library.kind_of(question)) or not has_few_words(plain)
+        return not is_talk and not leads_elsewhere(found_alone(library, question), self._told)
 
     def _nearest(self, near: Sequence[PageSection], is_likely: bool, asked: str) -> Thought:
         """That `asked` is not known for certain, and what comes nearest. `is_likely`: the first is meant."""
         last = self._told[-1]
-        said = said_of(self._library, asked, self._told)
-        if said or not near or not self._library.telling_words(asked):
-            of_it = f"Of that I only know what I said: {said}"
-            no_more = f"I know no more about that than I said: {last.first_sentence}"
-            points = f"What comes near:\n\n{_shortly(near)}" if said and near else self._offer()
-            return _say("\n\n".join(filter(None, [of_it if said else no_more, points])) + "\n")
+        if (said := mention_in(self._library, asked, self._told, even_bare=not near)) is not None:
+            points = f"What comes near:\n\n{_shortly(near)}" if near else self._offer()
+            return _say(f"Of that I only know what I said: {said.text}\n\n{points}\n")
+        if not near or not self._library.telling_words(asked):
+            return _say(f"I know no more about that than I said: {last.first_sentence}\n\n{self._offer()}\n")
         if not is_likely:
-            read = f"I read this with *{last.heading}*, and am not sure what you mean. What comes nearest:"
+            read = f"I am not certain, but nearest to that, read with *{last.heading}*, is:"
             return _say(f"{read}\n\n{_shortly(near)}")
         first, *others = near
         text = f"If I understand you right, you ask: *{first.heading}*\n\n{first.text}"
         text += f"\n\nOr do you mean this?\n\n{_shortly(others).strip()}" if others else ""
         return self._tell([first], text, asked)
+
+    def _say_sentence(self, found: FoundSentence) -> Thought:
+        """The sentence, and where it stands. Its section is a subject from now on."""
+        stands = f"{'I said so' if found.is_told else 'It stands'} under *{found.section.heading}*."
+        if not found.is_told:
+            self._told.insert(-1, found.section)
+        return _say(f"{found.text}\n\n{stands}\n\n{self._offer()}\n")
 
     def _tell(self, sections: Sequence[PageSection], text: str, asked: str = "") -> Thought:
         """The moves that show `text`, which is made of `sections`. They are the subject from now on."""

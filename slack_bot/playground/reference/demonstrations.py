@@ -58,6 +58,24 @@ _ASKED = [
 ]
 
 
+_FORMS, _APPROVAL = "Forms and approvals", "How does an approval work?"
+_IN_ANSWER = "Tables, charts, files and pictures in an answer"
+_SECTIONS = {
+    r"plan a release|fill in a form": _FORMS,
+    r"restart\b.*|deploy the bot.*": _APPROVAL,
+    r"connect my calendar": "How do people sign in to an agent?",
+    r"(?:show me )?(?:an? |the )?(?:table|chart|file)": _IN_ANSWER,
+    r"(?:show me )?(?:your )?sources": "How does my agent name its sources?",
+}
+"""By what is asked for: the heading under which the guide tells what is shown."""
+
+
+def section_about(demonstration: str) -> str:
+    """The heading under which the guide tells of what is shown; empty for any other question."""
+    plain = demonstration.strip(" .!?")
+    return next((name for words, name in _SECTIONS.items() if re.fullmatch(words, plain, re.I)), "")
+
+
 def meant(question: str) -> str:
     """The demonstration that `question` asks for, as it is named; else `question` as it is."""
     plain = re.sub(r"['’]", "", question)

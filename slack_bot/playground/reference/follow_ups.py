@@ -128,7 +128,27 @@ _WITH = re.compile(
     r"|im|wenn)\b",
     re.IGNORECASE,
 )
+_CORRECTION = re.compile(
+    r"\W*(?:(?:no|nope|nah|sorry|oh|ok|okay|wait|hm+|nein|but|not that)\W+)*"
+    r"(?:i (?:really |rather |actually )?(?:mean|meant)"
+    r"|i (?:was asking|asked|am asking|want to know|wanted to know) (?:about|for)"
+    r"|not [\w ]{1,30}?,? but|ich meinte?)(?: of)? (?P<meant>\w.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORD_ASKED = re.compile(
+    r"\W*(?:(?:and|but|so|ok|okay|sorry|hm+)\W+)*"
+    r"(?:what do you mean (?:by|with)|what do(?:es)?(?=.* (?:mean|supposed to be)\b)"
+    r"|what(?:s| is| are)(?: an?)?(?! (?:the|that|this|it|my|your|our)\b)|define|was heißt|meaning of)"
+    r"(?: (?:the|an?|word|term))* \W?(?P<word>[\w-]+?(?: [\w-]+?)?)\W?"
+    r"(?: (?:mean|supposed to be))?(?: (?:here|there|exactly))?\W*\Z",
+    re.IGNORECASE,
+)
 _IT = re.compile(r"\b(?:it|that|this|those|these|them|they|ones?|there)\b", re.IGNORECASE)
+_QUESTION_WORD = re.compile(
+    r"\W*(?:(?:and|but|so|ok|okay|then|for|by)\W+)*"
+    r"(who|whom|how (?:long|many|much|often|fast|large|big)|where|when|which)\b",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(
     r"\b(?:its|their|then|others?|else|instead|same|either|both|so|he|she|him|her|es|das|sie|davon|damit|dafür)\b",
     re.IGNORECASE,
@@ -159,17 +179,44 @@ def place_wanted(plain: str) -> int | None:
     return _NUMBERS[found["word"].lower()] if found["word"] else int(found["digit"]) - 1
 
 
+def correction_in(question: str) -> str:
+    """What was meant, where `question` says that something else was understood; else empty."""
+    found = _CORRECTION.match(question)
+    return found["meant"].strip() if found else ""
+
+
+def word_asked_for(plain: str) -> str:
+    """The word whose meaning is asked for; else empty."""
+    found = _WORD_ASKED.match(plain)
+    return found["word"] if found else ""
+
+
 def is_cut_short(plain: str) -> bool:
     """What `plain` asks about may have been named before: it begins with "and", or says "it"."""
-    count = len(words_of(plain))
-    if count > _FEW_WORDS:
+    if not has_few_words(plain):
         return False
-    return count <= _FRAGMENT or bool(_AND.match(plain) or _ABOUT.match(plain) or points(plain))
+    return is_fragment(plain) or bool(_AND.match(plain) or _ABOUT.match(plain) or points(plain))
+
+
+def is_fragment(plain: str) -> bool:
+    """`plain` has so few words that they belong to what was asked before."""
+    return len(words_of(plain)) <= _FRAGMENT
+
+
+def has_few_words(plain: str) -> bool:
+    """`plain` is so short that something may have been named before."""
+    return len(words_of(plain)) <= _FEW_WORDS
 
 
 def points(question: str) -> bool:
     """`question` says "it" or the like of something that was named before it."""
     return bool(_IT.search(question) or _POINTS.search(question) or points_back(question))
+
+
+def question_word(question: str) -> str:
+    """*Who*, *how long* and the like, by which `question` begins; else empty."""
+    found = _QUESTION_WORD.match(question)
+    return found[1].lower() if found else ""
 
 
 def filled_in(question: str, words: Sequence[str]) -> str:

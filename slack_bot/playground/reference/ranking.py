@@ -38,11 +38,15 @@ class Ranking:
 
     def knows(self, word: str) -> bool:
         """Some text has `word`."""
-        return _stem(word) in self._weights
+        return stem_of(word) in self._weights
 
     def had(self, words: Iterable[str], name: str) -> frozenset[str]:
         """The stems of `words` that the text `name` has."""
         return frozenset(self._stems(words)) & self._counts[name].keys()
+
+    def stems_in(self, name: str) -> frozenset[str]:
+        """The stems of all words of the text `name`."""
+        return frozenset(self._counts[name])
 
     def share(self, words: Iterable[str], name: str) -> float:
         """How much of the weight of `words` the text `name` has, 0 to 1."""
@@ -61,9 +65,16 @@ class Ranking:
         )
 
     def _stems(self, words: Iterable[str]) -> list[str]:
-        return [_stem(word) for word in words if len(word) > 1 and word not in self._everyday]
+        return [stem_of(word) for word in words if len(word) > 1 and word not in self._everyday]
 
 
-def _stem(word: str) -> str:
+def root_of(word: str) -> str:
+    """`word` without all of its endings, one after the other: the same for *press* and *presses*."""
+    shorter = stem_of(word)
+    return word if shorter == word else root_of(shorter)
+
+
+def stem_of(word: str) -> str:
+    """`word` without its ending."""
     ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) >= _STEM + len(each)), "")
     return word.removesuffix(ending).rstrip("e")

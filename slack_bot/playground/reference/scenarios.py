@@ -12,6 +12,7 @@ from itertools import count, cycle
 from typing import TypeAlias
 
 from .clauses import questions_in
+from .named_settings import meaning_of_setting, setting_in
 from .orders import is_order, is_plain_order, order_reply, table_reply, topic_of_table, wants_code
 from .pages import PageSection, words_of
 from .search import Library
@@ -174,6 +175,8 @@ def _think(question: str, library: Library, is_detailed: bool = False) -> Though
 
 
 def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
+    if setting := setting_in(question):
+        return _tell_of_setting(setting)
     if topic := topic_of_table(question):
         return _tell_of_table(topic, library)
     hits = library.search(question)
@@ -209,6 +212,11 @@ def _tell_of_table(topic: str, library: Library) -> Thought:
     yield "I make no tables, but I look what I know of it."
     answer = next((hit.section for hit in library.search(topic)), None)
     yield WriteMove(table_reply(answer, library.near(topic)))
+
+
+def _tell_of_setting(name: str) -> Thought:
+    yield "I look it up among the settings."
+    yield WriteMove(meaning_of_setting(name))
 
 
 def _decline(question: str, library: Library) -> Thought:

@@ -24,6 +24,7 @@ from .clauses import (
     without_code,
 )
 from .pages import PageSection, sections, words_of
+from .ranking import root_of
 from .spelling import spelled
 from .subjects import Subjects, bundled_subjects
 from .verdict import (
@@ -86,6 +87,8 @@ class Library:
         self._subjects = bundled_subjects() if subjects is None else subjects
         asked = tomllib.loads(bundled_wordings() if wordings is None else wordings)
         self._besides = _phrases_of(asked.get("besides", ""))
+        self._hollow = frozenset(asked.get("hollow", "").split())
+        self._bare = self._hollow | frozenset(asked.get("bare", "").split())
         model = bundled_classifier() if model is None else model
         self._judge = TextJudge(self._sections, self._subjects, asked, model)
         self._verdict, self._named = self._judge.verdict, self._judge.named
@@ -138,6 +141,19 @@ class Library:
         """The words of `query` that are not in questions about anything, as they stand there."""
         telling = self._judge.telling_words(query)
         return [word for word in words_of(query) if word in telling]
+
+    def named_things(self, text: str, *, even_bare: bool = False) -> frozenset[str]:
+        """What `text` is about: the roots of its words, without those that say nothing by themselves.
+
+        `even_bare`: with those that say little, such as verbs that fit anything.
+        """
+        words = self._subjects.words_in(text)
+        telling = self._judge.telling_words(" ".join(words)) - (self._hollow if even_bare else self._bare)
+        return frozenset(root_of(word) for word in words if word in telling)
+
+    def has_all(self, section: PageSection, text: str) -> bool:
+        """`section`, or how people ask for it, has all that `text` is about."""
+        return self.named_things(text) <= {root_of(stem) for stem in self._judge.stems_of(section)}
 
     def _question_in(self, query: str) -> str:
         """`query` without code, addresses and what is said besides; of a long story its point."""

@@ -189,14 +189,14 @@ class Subjects:
     def counts(self, question: str, text: str, names: Iterable[str]) -> bool:
         """`text` has a number for what `question` counts, or the question counts nothing.
 
-        `names`: the subjects for which `text` was found.
+        `names`: the subjects for which `text` was found; what is no subject does not count.
         """
         line = f" {self._in_same_words(' '.join(words_of(question)))} "
         if (count := _COUNT.search(line)) is None:
             return True
         if any(
             " how many " in f" {match[0]} "
-            for name in names
+            for name in self._expressions.keys() & names
             for match in self._expressions[name].finditer(line)
         ):
             return True

@@ -173,6 +173,10 @@ class TextJudge:
         """How much of the words of `text` the section has, 0 to 1."""
         return self._ranking.share(self._subjects.words_in(text), section.heading)
 
+    def stems_of(self, section: PageSection) -> frozenset[str]:
+        """The stems of the words that the section has, or by which people ask for it."""
+        return self._ranking.stems_in(section.heading)
+
     def _words_that_ask(self, heading: str, wordings: str) -> list[str]:
         """The words by which people ask for the section of `heading`."""
         words = _IN_HEADING * self._subjects.words_in(heading)

@@ -51,6 +51,13 @@ def asked(*questions: str) -> str:
         ("what does it cost", "what is agntcy", "AGNTCY (say"),
         ("what is agntcy", "shorter please", 'AGNTCY (say "agency") is an open source project'),
         ("what does it cost", "thanks", "You are welcome."),
+        ("can I upload a file?", "how big?", "Files that you share with a question go to the agent, at"),
+        ("how do I connect my own agent?", "where do I set it?", "You connect your agent by one setting"),
+        ("what happens in a restart?", "how long does that take?", "The pause lasts until the"),
+        ("is my data safe?", "what do you mean by masked?", "An agent can ping nobody with it, and secrets"),
+        ("how many replicas may there be?", "why not more?", "Two replicas are enough, however many people"),
+        ("why is it slow?", "how do I find out?", "`slack-bot trace` shows"),
+        ("what is a tape?", "no, I meant the tests", "Thousands of tests run the real bot"),
         ("what does it cost", "who won the world cup?", "I do not know that."),
     ],
 )
@@ -185,3 +192,34 @@ def test_contexts_know_nothing_of_each_other_and_the_oldest_are_forgotten() -> N
     for number in range(1000):
         conversations.of(str(number))
     assert ask(conversations.of("one"), "go on").startswith(NOTHING)
+
+
+def test_a_question_that_is_not_known_does_not_end_the_subject() -> None:
+    before = "how do approvals work?", "what did the elephant say to the purple horse?"
+    assert asked(*before, "who may press it?").startswith("The asker may, and who is named in `approvers`")
+    assert asked(*before, "why?").startswith(NOTHING)
+
+
+def test_what_the_thread_began_with_is_still_known_behind_other_questions() -> None:
+    before = "how do I connect my own agent?", "it is in Python"
+    assert asked(*before, "where do I set it?").startswith("You connect your agent by one setting")
+
+
+@pytest.mark.parametrize(
+    ("shown", "question", "answer"),
+    [
+        ("plan a release", "who else can fill it in?", "Who may answer a form or approve?"),
+        ("restart the search service", "can I take that back?", "An approval cannot be taken back"),
+        ("show me a chart", "and a table?", "Tables stand below the text"),
+    ],
+)
+def test_a_demonstration_is_a_subject_too(shown: str, question: str, answer: str) -> None:
+    conversation = TalkContext(LIBRARY)
+    conversation.saw(shown)
+    assert answer in ask(conversation, question)
+
+
+def test_what_is_no_demonstration_is_no_subject() -> None:
+    conversation = TalkContext(LIBRARY)
+    conversation.saw("what does it cost")
+    assert ask(conversation, "why?").startswith(NOTHING)

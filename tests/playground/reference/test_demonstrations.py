@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.playground.reference.demonstrations import meant
+from slack_bot.playground.reference.agent import bundled_library
+from slack_bot.playground.reference.demonstrations import meant, section_about
 from slack_bot.playground.reference.showcase import EXAMPLES
 
 
@@ -64,3 +65,24 @@ def test_names_mean_themselves(name: str) -> None:
 )
 def test_another_question_stays_as_it_is(question: str) -> None:
     assert meant(question) == question
+
+
+@pytest.mark.parametrize(
+    ("demonstration", "heading"),
+    [
+        ("plan a release", "Forms and approvals"),
+        ("Fill in a form", "Forms and approvals"),
+        ("restart the search service", "How does an approval work?"),
+        ("deploy the bot to production", "How does an approval work?"),
+        ("Connect my calendar", "How do people sign in to an agent?"),
+        *((each, "Tables, charts, files and pictures in an answer") for each in EXAMPLES[:3]),
+        ("show me your sources", "How does my agent name its sources?"),
+    ],
+)
+def test_the_guide_tells_of_what_is_shown(demonstration: str, heading: str) -> None:
+    assert section_about(demonstration) == heading
+    assert heading in {each.heading for each in bundled_library().sections}
+
+
+def test_nothing_is_told_of_another_question() -> None:
+    assert section_about("what does it cost?") == section_about("") == ""

@@ -6,12 +6,16 @@ import pytest
 
 from slack_bot.playground.reference.follow_ups import (
     FollowUp,
+    correction_in,
+    has_few_words,
     is_cut_short,
     language_wanted,
     place_wanted,
+    question_word,
     read_together,
     wanted,
     without_beginning,
+    word_asked_for,
 )
 
 
@@ -103,3 +107,41 @@ def test_two_questions_become_one() -> None:
     assert without_beginning("what about Teams?") == "what about Teams?"
     assert read_together("what does it cost?", "for 100 users?") == "what does it cost for 100 users?"
     assert read_together("what does it cost?", "who pays it?") == "what does it cost, who pays it?"
+
+
+@pytest.mark.parametrize(
+    ("message", "meant"),
+    [
+        ("no, I meant the logs", "the logs"),
+        ("I mean for direct messages", "for direct messages"),
+        ("sorry, I was asking about the price", "the price"),
+        ("not the bot, but the agent", "the agent"),
+        ("what do you mean?", ""),
+        ("is it safe?", ""),
+    ],
+)
+def test_what_was_meant_instead(message: str, meant: str) -> None:
+    assert correction_in(message) == meant
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ("what do you mean by masked?", "masked"),
+        ('what does "latch" mean here?', "latch"),
+        ("what is a tape?", "tape"),
+        ("define lease", "lease"),
+        ("what does it mean for me?", ""),
+        ("what is the price?", ""),
+        ("is it safe?", ""),
+    ],
+)
+def test_the_word_whose_meaning_is_asked_for(message: str, word: str) -> None:
+    assert word_asked_for(message) == word
+
+
+def test_how_a_question_begins() -> None:
+    assert question_word("and who sees that?") == "who"
+    assert question_word("How long may an answer be?") == "how long"
+    assert question_word("is it safe?") == ""
+    assert has_few_words("who may press it") and not has_few_words("word " * 10)

@@ -289,10 +289,24 @@ def test_a_part_of_a_question_that_has_no_answer_is_named() -> None:
 
 def test_of_a_part_that_is_not_quite_answered_no_more_is_known() -> None:
     said = answer(
-        run("Can several agents stand behind one app, and what would you recommend for a company like ours?")
+        run("Can several agents stand behind one app, and what would you recommend for our company?")
     )
     assert said.startswith("One Slack app may have several agents")
-    assert "Of *what would you recommend for a company like ours?* I know no more than this." in said
+    assert "Of *what would you recommend for our company?* I know no more than this." in said
+
+
+@pytest.mark.parametrize(
+    "heading", [each.heading for each in guide().sections if each.heading.startswith("How many")]
+)
+def test_a_heading_that_counts_is_answered_by_its_section(heading: str) -> None:
+    section = next(each for each in guide().sections if each.heading == heading)
+    assert answer(run(heading)).startswith(section.text)
+
+
+def test_what_a_setting_is_for_is_said() -> None:
+    assert answer(run("what is SLACK_BOT_LOG__FORMAT for?")).startswith(
+        "`SLACK_BOT_LOG__FORMAT`: Of the log: one"
+    )
 
 
 def test_a_table_of_something_is_not_made_but_what_is_known_is_said() -> None:

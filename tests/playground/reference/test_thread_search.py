@@ -9,7 +9,6 @@ from slack_bot.playground.reference.thread_search import (
     example_for,
     next_sections,
     parts_left,
-    said_of,
     search_thread,
 )
 
@@ -54,10 +53,3 @@ def test_an_example_has_something_to_write_or_run() -> None:
     found = example_for(LIBRARY, before, told_for(before))
     assert found is not None and found.heading == "How do I write an agent?"
     assert example_for(LIBRARY, "what does it cost?", told_for("what does it cost?")) is None
-
-
-def test_what_was_said_of_a_word_is_found_again() -> None:
-    told = told_for("does it work with Teams?")
-    assert said_of(LIBRARY, "with Discord?", told).startswith("There is nothing for Microsoft Teams, Discord")
-    assert said_of(LIBRARY, "with Zulip?", told) == ""
-    assert said_of(LIBRARY, "why?", told) == ""
