@@ -30,7 +30,7 @@ _SET = r"(?:set|change|configured?|turn|switch|enable|disable|adjust|raise|lower
 _BE_SET = r"(?:set|chang|configur|turn|switch|disabl|enabl|adjust|rais|forbid|limit)"
 _KINDS = {
     "a time": (
-        r"\bhow (?:long|fast|soon|quick\w*)\b|\bwie lange\b",
+        r"\bhow (?:long|soon)\b|\bwie lange\b",
         rf"\b(?:{_COUNTED} ?|(?:an?|half an?|a few) ){_UNITS}\b|\bat once\b",
     ),
     "how often": (
@@ -41,7 +41,7 @@ _KINDS = {
     "a size": (r"\bhow (?:big|large|heavy)\b|\bwhat size\b", r"\d[\d,.]* ?(?:[kMG]i?B|bytes|characters)\b"),
     "a number": (
         r"\bhow many\b|\bwie viele\b",
-        rf"\b(?i:{_COUNTED}|any number|as many|no limit|hundreds|thousands)\b",
+        rf"\b(?i:{_COUNTED}|any number|as many|no limit|hundreds|thousands)\b(?! ?(?:{_UNITS}|[kMG]i?B)\b)",
     ),
     "a reason": (
         rf"{_ASKED}(?:why|how come|for what reason|warum|wieso)\b",
