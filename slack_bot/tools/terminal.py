@@ -1,6 +1,9 @@
 """What the verbs show while they work: one line that is redrawn, and one line when Ctrl-C ends them."""
 
+import asyncio
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -10,6 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from .tables import printable
+
+EXIT_INTERRUPTED = 130
+"""Exit status after Ctrl-C, as a shell shows it."""
 
 
 class LiveLine:
@@ -43,3 +49,25 @@ def told_if_interrupted(what: Callable[[], str]) -> Iterator[None]:
     except KeyboardInterrupt:
         sys.stderr.write(f"interrupted; {what()}\n")
         raise
+
+
+@contextmanager
+def ended_by_ctrl_c() -> Iterator[asyncio.Event]:
+    """Inside, in a running loop, the first Ctrl-C sets the event, and whoever waits for it shows what came
+    until then. A second one goes its way. Only the main thread hears of either.
+    """
+    ended, loop = asyncio.Event(), asyncio.get_running_loop()
+    if threading.current_thread() is not threading.main_thread():
+        yield ended
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        loop.call_soon_threadsafe(ended.set)
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield ended
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -29,9 +29,13 @@ from ..turn import events
 from ..turn.actions import ShowForm
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
+from ..turn.record import Outcome
 from .replay.diff import common_prefix
 
 _SAID_CHARS = 200
+_ENDED_OTHERWISE = (None, Outcome.FAILED, Outcome.REFUSED, Outcome.STOPPED, Outcome.MERGED, Outcome.GONE)
+NO_END = "no terminal state was sent (completed, failed, canceled or rejected; or input-required)"
+"""Of a task that its agent left open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ class LoggedTurn:
     `first_answer` is when answer text first came, `first_end` when the first event said that no more of it
     will come, `settled` when the agent itself said so. `forms`: what it asked. `news`: when anything new
     could be read in the thread: text, a card, a form, a note. `said`: the agent's words on its failure, on
-    one line, cut, without secrets.
+    one line, cut, without secrets. `has_task`: the agent named one. `is_over`: it reached a terminal state,
+    or waits for the person.
     """
 
     number: int = 0
@@ -88,6 +93,14 @@ class LoggedTurn:
     forms: list[Form] = field(default_factory=list)
     news: list[float] = field(default_factory=list)
     said: str = ""
+    has_task: bool = False
+    is_over: bool = False
+
+    @property
+    def lacks_end(self) -> bool:
+        """The agent left its task open, and nothing else says how it ended."""
+        outcome = None if self.ended is None else self.ended.outcome
+        return self.has_task and not self.is_over and outcome not in _ENDED_OTHERWISE
 
     @property
     def reason(self) -> str:
@@ -223,6 +236,8 @@ def _note(turn: LoggedTurn, fact: EventHandled) -> None:
         event, events.FinalAnswer | events.TaskEnded | events.StreamEnded
     ):
         turn.first_end = fact.at
+    turn.has_task |= isinstance(event, events.TaskKnown) and event.task_id is not None
+    turn.is_over |= isinstance(event, events.TaskEnded | events.InputRequired)
     if isinstance(event, events.TaskEnded | events.StreamEnded) and event.end != events.TaskEnd.COMPLETED:
         turn.said = _shortened(Redactor().text(event.text)) or turn.said
     if turn.settled is None and isinstance(

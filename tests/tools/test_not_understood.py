@@ -79,7 +79,8 @@ def test_an_answer_without_text_is_an_outcome_of_its_own(tmp_path: Path, capsys:
     assert main(["replay", "--json", str(file)]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["outcome"], result["reason"]) == ("no_text", "the agent wrote nothing")
-    assert result["visible"] == "_The agent finished without writing an answer._"
+    assert (result["visible"], result["first_visible"]) == ("", None)
+    assert result["thread"][0]["text"] == "_The agent finished without writing an answer._"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,44 +19,82 @@ from tests.loaded_program import loaded_program
 from tests.processes import child
 
 ROOT = Path(__file__).parents[2]
-SUITE = {"name": "mine", "cases": [{"name": "held", "query": "held", "checks": ["live_streamed"]}]}
+SUITE = {
+    "name": "mine",
+    "cases": [
+        {"name": "first", "query": "echo a", "checks": [{"check": "tools_used", "any": ["search"]}]},
+        {"name": "held", "query": "held", "checks": ["live_streamed", "outcomes", "no_silence"]},
+        {"name": "never", "query": "echo b", "checks": ["outcomes"]},
+    ],
+}
 
 
 def names_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["trace", "{}", "held", "--svg", "x.svg"], "the trace ends here, nothing was drawn"),
-        (["compare", "{}", "{}", "held", "-o", "x.md"], "nothing was compared"),
-        (
-            ["conform", "--url", "{}", "--suite", "suite.json", "--report"],
-            "it was at 1 of 1, no report was written",
-        ),
-    ],
-)
-async def test_ctrl_c_is_one_line_and_leaves_no_empty_file(
-    words: list[str], said: str, tmp_path: Path
-) -> None:
-    (tmp_path / "suite.json").write_text(json.dumps(SUITE))
-    pipe, env = subprocess.PIPE, {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+async def ended(words: list[str], folder: Path, *, terminal: bool = False) -> tuple[list[str], list[str]]:
+    """The lines of both streams of a verb that gets Ctrl-C when its question has reached the agent, which
+    never ends its answer. `terminal`: the first is one."""
+    pipe, env = subprocess.PIPE, {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COLUMNS": "150"}
+    ours, theirs = os.openpty() if terminal else (None, None)
     async with live_agent() as live:
         command = *loaded_program(), *(word.format(live.url) for word in words)
-        async with child(*command, cwd=tmp_path, stdout=pipe, stderr=pipe, env=env) as process:
+        async with child(*command, cwd=folder, stdout=theirs or pipe, stderr=pipe, env=env) as process:
             try:
                 async with asyncio.timeout(60):
-                    while not live.messages:  # noqa: ASYNC110  a question tells nobody
+                    while "held" not in json.dumps(live.messages):  # noqa: ASYNC110  a question tells nobody
                         await asyncio.sleep(0.05)
                     process.send_signal(signal.SIGINT)
-                    _, told = await process.communicate()
+                    out, told = await process.communicate()
             finally:
                 live.release.set()
+    if ours is not None and theirs is not None:
+        os.close(theirs)
+        out = read_all(ours)
     assert process.returncode == 130
-    assert told.decode().splitlines()[-1] == f"interrupted; {said}"
     assert "Traceback" not in told.decode()
-    assert names_in(tmp_path) == ["suite.json"]
+    return out.decode().splitlines(), told.decode().splitlines()
+
+
+def read_all(terminal: int) -> bytes:
+    """What was written to a terminal that nobody else holds."""
+    found = b""
+    with suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as stream:
+        while piece := stream.read(65536):
+            found += piece
+    return found
+
+
+async def test_ctrl_c_is_one_line_and_leaves_no_empty_file(tmp_path: Path) -> None:
+    _, told = await ended(["compare", "{}", "{}", "held", "-o", "x.md"], tmp_path)
+    assert told[-1] == "interrupted; nothing was compared"
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_conform_shows_what_it_found_until_ctrl_c(terminal: bool, tmp_path: Path) -> None:
+    (tmp_path / "suite.json").write_text(json.dumps(SUITE))
+    words = ["conform", "--url", "{}", "--suite", "suite.json", "--report", "x.md"]
+    out, told = await ended(words, tmp_path, terminal=terminal)
+    shown = "\n".join(out)
+    for line in (
+        "tools_used: none; wanted: search",
+        "ended with Ctrl-C, and judged as it stood",
+        "outcomes: interrupted (ended with Ctrl-C)",
+        "left out: 1 (such as never): interrupted before it was judged",
+    ):
+        assert line in shown
+    assert "checks passed: FAIL" in out[-1]
+    assert "interrupted; it was at 2 of 3, and these are the results until then" in told
+    assert "It was ended with Ctrl-C, and judged as it stood." in (tmp_path / "x.md").read_text("utf-8")
+
+
+async def test_trace_shows_its_figures_of_what_came_until_ctrl_c(tmp_path: Path) -> None:
+    out, told = await ended(["trace", "{}", "held", "--svg", "x.svg"], tmp_path)
+    assert told[-2:] == ["-> x.svg", "interrupted; this is what came until then"]
+    assert any(line.split() == ["outcome", "interrupted", "(ended", "with", "Ctrl-C)"] for line in out)
+    assert "<svg" in (tmp_path / "x.svg").read_text("utf-8")
 
 
 def test_nothing_is_said_where_nothing_was_interrupted(capsys: pytest.CaptureFixture[str]) -> None:

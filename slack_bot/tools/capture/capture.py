@@ -42,6 +42,7 @@ from .tape_writer import ExchangeListener, RawWriter, TapeWriter, TappedCall
 _POLL_EVERY = 1.0  # seconds
 _TICK = 0.1  # seconds
 _LINE_EVERY = 5.0  # seconds between lines where there is no terminal
+_LONG_WAIT = 10.0  # seconds from which on it is said how a wait ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,18 @@ def main(args: argparse.Namespace) -> int:
         keep_what_is_there(Path(args.output))
     given = load()
     settings = settings_for(args.url, given)
-    with OutputFile(args.output) as file:
-        kept = f"what came until then is in {args.output}"
-        with told_if_interrupted(
-            lambda: kept if file.has_content else "nothing had come, so nothing was written"
-        ):
-            return asyncio.run(capture(request, settings, file, CaptureProgress(), also=(given,)))
+    progress = CaptureProgress(hint=": Ctrl-C ends the capture and keeps what came until then")
+    with (
+        OutputFile(args.output) as file,
+        told_if_interrupted(
+            lambda: (
+                f"what came until then is in {args.output}: {progress.count}, the last one: {progress.last}"
+                if file.has_content
+                else "nothing had come, so nothing was written"
+            )
+        ),
+    ):
+        return asyncio.run(capture(request, settings, file, progress, also=(given,)))
 
 
 def _request(args: argparse.Namespace) -> CaptureRequest:
@@ -140,9 +147,7 @@ async def capture(
         nothing = BotError("the agent sent nothing; is this an A2A agent's address?")
         raise nothing if problem is None else with_remedy(problem, request.argument, settings, masks)
     how = "" if problem is None else f", and then: {with_remedy(problem, request.argument, settings, masks)}"
-    count = f"{_counted(progress.events, 'event')}, {_counted(progress.chars, 'character')}"
-    count += f", {_counted(progress.errors, 'error')}" if progress.errors else ""
-    progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")
+    progress.say(f"{progress.count} in {tap.now():.2f} s -> {file.path}{how}")
     return 1 if problem is not None or progress.errors else 0
 
 
@@ -191,6 +196,7 @@ class _CaptureSession:
         try:
             async with limit, aclosing(asking) as events:
                 while True:
+                    self.progress.ends_itself = f"when nothing comes for {silence:g} s"
                     async with asyncio.timeout(silence):
                         received = await anext(events, None)
                     if received is None:
@@ -204,7 +210,7 @@ class _CaptureSession:
             if not self._is_done:
                 self.progress.say("the stream is dropped, as --cut-after says", self.tap.now())
                 return True
-        if not self._is_done and not self.is_reply:
+        if not (self._is_done or self.is_reply or self.progress.has_failed):  # an error is an end
             self.progress.say(_no_end(self.state, self.unknown, is_known=self.task is not None))
         return False
 
@@ -224,7 +230,7 @@ class _CaptureSession:
         """Poll the task until it ends, waits for a human or takes too long."""
         if self.task is None:
             raise AgentError("the agent named no task before the cut, so there is none to follow")
-        last = ""
+        last, self.progress.ends_itself = "", f"after {self.settings.turn_timeout:g} s"
         while not self._is_done:
             if self.tap.now() > self.settings.turn_timeout:
                 raise AgentError(f"the task was still {self.state} after agent.turn_timeout")
@@ -281,17 +287,32 @@ def _head(request: CaptureRequest, settings: Settings, clock: Clock) -> Json:
 class CaptureProgress(ExchangeListener):
     """What a capture shows while it runs: on a terminal one line that is redrawn, else one now and then.
 
-    `masks` take secrets out of every line: an agent may send back what it was sent.
+    `masks` take secrets out of every line: an agent may send back what it was sent. `hint`: what is said of a
+    long wait.
     """
 
-    def __init__(self, out: TextIO | None = None) -> None:
-        self.masks = Redactor()
+    def __init__(self, out: TextIO | None = None, hint: str = "", *, long_wait: float = _LONG_WAIT) -> None:
+        self.masks, self._hint, self._long_wait = Redactor(), hint, long_wait
         self._out = out or sys.stderr
         self._line = LiveLine(self._out)
         self.events = self.chars = self.errors = 0
         self.last = "nothing yet"  # what the last event is called
+        self.ends_itself = ""
+        """When the wait is over without Ctrl-C."""
+        self._is_told = False  # how the wait ends
         self._question, self._errors_before = "", 0
         self._line_at = 0.0
+
+    @property
+    def count(self) -> str:
+        """How much came."""
+        count = f"{_counted(self.events, 'event')}, {_counted(self.chars, 'character')}"
+        return count + (f", {_counted(self.errors, 'error')}" if self.errors else "")
+
+    @property
+    def has_failed(self) -> bool:
+        """The answer to the last question holds an error."""
+        return self.errors > self._errors_before
 
     def on_request(self, t: float, call: TappedCall, body: bytes) -> None:
         if call.verb == "ask":
@@ -341,6 +362,10 @@ class CaptureProgress(ExchangeListener):
         while True:
             await asyncio.sleep(_TICK)
             now = tap.now()
+            if now >= self._long_wait and not self._is_told and not tap.is_done:
+                self._is_told = True
+                itself = f"; {self.ends_itself}, it ends by itself" if self.ends_itself else ""
+                self.say(f"the answer has not ended yet{self._hint}{itself}", now)
             is_due = now - self._line_at >= _LINE_EVERY
             self._line_at = now if is_due else self._line_at
             line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {self.last}"

@@ -228,6 +228,11 @@ class CaseRun:
     results: tuple[CheckResult, ...]
     error: str | None = None
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Ctrl-C ended it, and it was judged as it stood."""
+        return self.measures is not None and self.measures.is_interrupted
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -284,6 +289,11 @@ class CaseResult:
         """How many checks passed, of those that applied: `5/6`."""
         oks = [finding.ok for finding in self.findings]
         return f"{oks.count(True)}/{len(oks) - oks.count(None)}"
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Its last run was ended with Ctrl-C."""
+        return self.runs[-1].is_interrupted
 
     @property
     def took(self) -> str:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -35,7 +36,8 @@ from ..capture.agent_address import card_of, masks_of, settings_for
 from ..capture.http_tap import tapped_call
 from ..files import OutputFile, check_distinct
 from ..replay.replay import ReplayQuestions, observe, replayed
-from ..terminal import told_if_interrupted
+from ..sent import visible_chars
+from ..terminal import EXIT_INTERRUPTED, ended_by_ctrl_c, told_if_interrupted
 from ..turn_log import TurnLog
 from .cases import PLAYGROUND, Case, CaseResult, CaseRun, Suite, SuiteResult, open_suite
 from .checks import CheckResult
@@ -47,8 +49,6 @@ _LIMIT = 300.0  # seconds
 _TICK = 0.25  # seconds
 WaitListener: TypeAlias = Callable[[float], None]
 """Is told how many seconds a case has been running."""
-EXIT_INTERRUPTED = 130
-"""Exit status after Ctrl-C, as a shell shows it."""
 _LONG_WAIT = 3.0  # seconds; who reads nothing until then thinks that nothing happens
 _LONG_ANSWER = 200  # characters; a sentence or two always come at once
 _MOSTLY = 0.5
@@ -91,6 +91,7 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
             result = run_suite(suite, tapes, target, args.repeat, progress, started)
         if result.is_interrupted:
             sys.stderr.write(f"interrupted; {progress.position}, and these are the results until then\n")
+        sys.stderr.writelines(_replacements(result))
         if named == "caipe" or args.url:
             sys.stderr.writelines([*_bursts(result), *([_MORE] if named == "caipe" else [])])
         for output, form in outputs:
@@ -120,6 +121,25 @@ def _bursts(result: SuiteResult) -> Iterator[str]:
                 f"warning: {case.case.name}: nothing of the answer could be read for {first:.1f} s, and then"
                 f" {share:.0%} of it came within half a second: {whose}\n"
             )
+
+
+def _replacements(result: SuiteResult) -> Iterator[str]:
+    """The cases whose agent sent the pieces of its answer so that each takes the place of the one before."""
+    for case in result.cases:
+        m = case.shown.measures
+        if m is None or (found := m.replaced) is None:
+            continue
+        sent, shown = visible_chars(found.text), visible_chars(m.text)
+        reads = (
+            "the bot took them for pieces of one text, and another A2A client shows only the last one"
+            if sent in shown
+            else f"the thread has {len(shown):,} of the {len(sent):,} characters that were sent"
+        )
+        yield (
+            f"warning: {case.case.name}: {found.count} updates of the artifact {found.name!r} came with"
+            f" append=false, so that each replaces the one before: {reads}; send append=true from the second"
+            " piece on\n"
+        )
 
 
 def _check_usage(args: argparse.Namespace) -> None:
@@ -228,9 +248,10 @@ class LiveTarget:
     async def _ask(self, case: Case, on_wait: WaitListener) -> Measures:
         overrides, log = case.around.settings, _RedactedLog(self.masks)
         settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
-        asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
-        async with ticking(on_wait):
-            seen = await observe(case.around, settings, system_clock(), log=log, asking=asking)
+        with ended_by_ctrl_c() as ended:
+            asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles, ended=ended)
+            async with ticking(on_wait):
+                seen = await observe(case.around, settings, system_clock(), log=log, asking=asking)
         return measure(seen, self.masks)
 
 
@@ -293,24 +314,29 @@ def run_suite(
 ) -> SuiteResult:
     """Run all cases of `suite` on `target`, each `repeat` times.
 
-    Ctrl-C ends it: what was judged until then is the result. Raises KeyboardInterrupt if that is nothing.
+    Ctrl-C ends it: what was seen until then is judged, and is the result. Raises KeyboardInterrupt if that is
+    nothing.
     """
     skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
     cases = [case for case in suite.cases if case.name not in skipped]
     progress.begin(len(cases) * repeat, target.limit)
-    results = list[CaseResult]()
+    runs: dict[str, list[CaseRun]] = {case.name: [] for case in cases}
+    is_interrupted = False
     try:
-        for case in cases:
-            runs = []
-            for _ in range(repeat):
-                progress.on_run(case)
-                runs.append(run_case(case, target, tapes, progress.on_wait))
-            results.append(CaseResult(case, tuple(runs)))
-            progress.on_result(results[-1])
+        for case, number in product(cases, range(1, repeat + 1)):
+            progress.on_run(case)
+            runs[case.name].append(run := run_case(case, target, tapes, progress.on_wait))
+            is_interrupted = run.is_interrupted
+            if is_interrupted or number == repeat:
+                progress.on_result(CaseResult(case, tuple(runs[case.name])))
+            if is_interrupted:
+                break
     except KeyboardInterrupt:
-        if not results:
+        is_interrupted = True
+        if not any(runs.values()):
             raise
-        skipped |= {case.name: "interrupted before it was judged" for case in cases[len(results) :]}
+    results = [CaseResult(case, tuple(runs[case.name])) for case in cases if runs[case.name]]
+    skipped |= {case.name: "interrupted before it was judged" for case in cases if not runs[case.name]}
     return SuiteResult(
         suite=suite.name,
         target=target.name,
@@ -318,7 +344,7 @@ def run_suite(
         seconds=sum(run.seconds for result in results for run in result.runs),
         cases=tuple(results),
         skipped=tuple(skipped.items()),
-        is_interrupted=len(results) < len(cases),
+        is_interrupted=is_interrupted,
     )
 
 

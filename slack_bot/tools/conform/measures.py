@@ -4,12 +4,15 @@ What the agent meant is read from its raw events without the bot's parser: a bot
 not judge it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from ...agents.dialects.table import ANSWER_MARKS, NARRATION_MARKS
 from ...agents.wire import frames
@@ -30,7 +33,20 @@ _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
 _ADDRESS = re.compile(r'"(https?://[^"\s]+)"')
 _KNOWN = 0.9  # the part of an answer from which on it is known when it was sent
+_SEVERAL = 3  # replaced pieces; one or two are corrections
+_MOSTLY = 0.8
 _LONG_ENOUGH = 16  # characters from which a piece of narration can be recognised
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedPieces:
+    """Updates of the artifact `name` of which each took the place of the one before, though it was another
+    piece: how many, and their texts together.
+    """
+
+    name: str
+    count: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +64,8 @@ class Measures:
     agent, the last of them as the JSON `sent_last`, None: not known. `files`: the SHA-256 of what was shared
     with the question, by name.
     `sources`: the addresses that the agent named as such, in their order. `reason`: why the last turn ended
-    so, with what the agent said of its failure.
+    so, with what the agent said of its failure. `is_interrupted`: Ctrl-C ended it. `replaced`: of the
+    artifact whose pieces replaced each other.
     """
 
     result: Json
@@ -78,6 +95,8 @@ class Measures:
     files: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     reason: str = ""
+    is_interrupted: bool = False
+    replaced: ReplacedPieces | None = None
 
     @property
     def text(self) -> str:
@@ -118,18 +137,16 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
 
     `masks` take secrets out of the tools' names before their punctuation is replaced.
     """
-    masks = masks or Redactor()
     log, asked_at, result = seen.log, seen.asked_at, seen.result()
-    line = timeline("", build_timeline(log, asked_at), log, asked_at)
     started, appended, stopped = (_chunk_texts(result, each) for each in ("start", "append", "stop"))
     handled = [fact for turn in log.turns for fact in turn.handled]
-    tools = list(_tool_names(handled, masks))
+    tools = list(_tool_names(handled, masks or Redactor()))
     plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
     frames_sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
     curves = [_sent(turn) for turn in log.turns]
     return Measures(
         result=result,
-        summary=line.summary,
+        summary=timeline("", build_timeline(log, asked_at), log, asked_at).summary,
         sent=tuple(_joined_curves(log.turns, curves, asked_at)),
         visible=tuple(
             (round(each.at - asked_at, 4), each.non_space) for turn in log.turns for each in turn.changes
@@ -157,6 +174,8 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         files={name: hashlib.sha256(content).hexdigest() for name, content in seen.files.items()},
         sources=tuple(dict.fromkeys(url for frame in frames_sent for url in _sources(frame))),
         reason=log.turns[-1].reason if log.turns else "",
+        is_interrupted=seen.is_interrupted,
+        replaced=_replaced(frames_sent),
     )
 
 
@@ -265,6 +284,25 @@ def _narration(sent: Sequence[frames.Frame]) -> tuple[str, ...]:
         texts.append(frame.artifact.text if is_narration else "\n")
     pieces = (piece.strip() for piece in _PIECE.findall("".join(texts)))
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) >= _LONG_ENOUGH))
+
+
+def _replaced(sent: Sequence[frames.Frame]) -> ReplacedPieces | None:
+    """The artifact of which most updates came without `append` and do not begin with the text before."""
+    pieces = dict[str, list[str]]()
+    counts, updates = Counter[str](), Counter[str]()
+    for frame in sent:
+        if not isinstance(frame, frames.ArtifactUpdate) or not (text := frame.artifact.text):
+            continue
+        name = frame.artifact.artifact_id or frame.artifact.name
+        of_artifact = pieces.setdefault(name, [])
+        before = of_artifact[-1] if of_artifact else ""
+        counts[name] += bool(before) and not frame.append and not text.startswith(before)
+        updates[name] += 1
+        of_artifact.append(text)
+    name, count = max(counts.items(), key=itemgetter(1), default=("", 0))
+    if count < _SEVERAL or count < _MOSTLY * (updates[name] - 1):
+        return None
+    return ReplacedPieces(name, count, "".join(pieces[name]))
 
 
 def _sources(frame: frames.Frame) -> Iterator[str]:

@@ -34,6 +34,7 @@ _METRICS = {
 _FLAGS = ("streaming_final_answer", "stream_opened", "plan_steps", "already_streamed")
 _STYLES = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold red"}
 _LINE_EVERY = 10.0  # seconds
+_AS_IT_STOOD = "ended with Ctrl-C, and judged as it stood"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -54,8 +55,8 @@ class SuiteProgress:
         is_hidden = not self._console.is_terminal
         self._bar = Progress(*columns, console=self._console, transient=True, disable=is_hidden)
         self._task = self._bar.add_task("", total=0)
-        self._runs = self._total = 0
-        self._said, self._limit = "", ""
+        self._runs = self._total = self._failed = 0
+        self._name, self._said, self._limit = "", "", ""
         self._line_at = 0.0
 
     def __enter__(self) -> Self:
@@ -76,7 +77,8 @@ class SuiteProgress:
             self._limit = f", at most {limit:g} s (--limit)"
 
     def on_run(self, case: Case) -> None:
-        self._said = f"{case.name}: {' '.join(case.query.split())}"
+        failed = f"{self._failed} failed; " if self._failed else ""
+        self._name, self._said = case.name, f"{failed}{case.name}: {' '.join(case.query.split())}"
         self._bar.update(self._task, total=self._total, completed=self._runs, description=self._said)
         self._runs += 1
         self._line_at = self._line_every
@@ -87,11 +89,12 @@ class SuiteProgress:
         self._bar.update(self._task, description=f"{waited}; {self._said}")
         if not self._console.is_terminal and seconds >= self._line_at:
             self._line_at += self._line_every
-            name = self._said.partition(":")[0]
-            line = f"[{self._runs}/{self._total}] {name}: waiting for the end of the answer for {waited}"
+            place = f"[{self._runs}/{self._total}] {self._name}"
+            line = f"{place}: waiting for the end of the answer for {waited}"
             self._console.out(line, highlight=False)
 
     def on_result(self, result: CaseResult) -> None:
+        self._failed += result.verdict != "PASS"
         if self._console.is_terminal and not self._verbose:
             return
         head = f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}"
@@ -135,7 +138,8 @@ def _failed_lines(result: CaseResult, masks: Redactor) -> str:
 def _failures(result: CaseResult) -> list[str]:
     if result.shown.error:
         return [result.shown.error]
-    return [finding.line for finding in result.findings if finding.ok is False]
+    ended = [_AS_IT_STOOD] if result.is_interrupted else []
+    return [*ended, *(finding.line for finding in result.findings if finding.ok is False)]
 
 
 def _last_lines(result: SuiteResult) -> Iterator[str]:
@@ -175,6 +179,7 @@ def _case_json(result: CaseResult) -> Json:
         "error": run.error,
         "seconds": round(run.seconds, 3),
         "runs": len(result.runs),
+        **({"interrupted": True} if result.is_interrupted else {}),
         "checks": [
             {
                 "name": finding.check.name,
@@ -325,6 +330,8 @@ def _details(result: SuiteResult) -> Iterator[str]:
             yield f"{_cell(each.case.about)}\n"
         if each.shown.error:
             yield f"Could not be run: {_cell(each.shown.error)}\n"
+        if each.is_interrupted:
+            yield f"It was {_AS_IT_STOOD}.\n"
         rows = [
             (
                 f"`{finding.check.name}`",

@@ -14,13 +14,12 @@ from ...observe.facts import TurnEnded, is_turn_name
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape, gap_in, wait_in
 from ...text.compare import contains
-from ...text.words import NO_ANSWER
-from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
 from ..pace import most_taken_back
 from ..store import CAUSE, CHOSEN, LIST_TURNS, turn_tape
-from .diff import matches
+from ..turn_log import NO_END
+from .diff import CHANCE, matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import read_scenario_file, replayed, tell_assumed
 from .result import Observation, holds_answer, words_in
@@ -138,23 +137,33 @@ def _summary(
     yield f"Whole:    {_whole(account, gap)}{as_far}"
     yield f"Live:     {_live(account, seen)}"
     unshown = list(_left_out(account))
+    beside = [each for each in unshown if not each.in_status]
+    in_status, in_steps = sum(each.chars for each in unshown) - sum(each.chars for each in beside), 0
+    if details := "".join(f"{task.details}{task.output}" for each in seen.thread for task in each.tasks):
+        in_steps = sum(same.size for same in matches(details, "".join(each.text for each in beside), CHANCE))
     left_out = [
         *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
-        *([_not_answer(unshown)] if unshown else []),
+        *_not_answer(beside, in_steps),
         *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
         *(f"{_counted(chars, 'character')} {_HIDDEN}" for chars in map(_hidden, account.turns) if chars),
     ]
     yield f"Left out: {'; '.join(left_out) or 'nothing'}"
+    said = [f"{_counted(in_status, 'character')} for which readers saw a typing status"] if in_status else []
+    said += [f"{_counted(in_steps, 'character')} in the details of steps"] if in_steps else []
+    if said:
+        yield f"On the way: {'; '.join(said)}"
     if taken_back := max(map(_taken_back, account.turns), default=0):
         yield f"Taken back: {taken_back:,} characters were shown and did not stay"
 
 
-def _not_answer(unshown: Sequence[ExplainedNews]) -> str:
-    """How much was said that is not the answer, and how much of that was narration."""
-    chars = sum(each.chars for each in unshown)
-    narrated = sum(each.chars for each in unshown if each.is_narration)
+def _not_answer(unshown: Sequence[ExplainedNews], in_steps: int) -> Iterator[str]:
+    """How much was said that is not the answer, and how much of that was narration. `in_steps`: of this."""
+    chars = sum(each.chars for each in unshown) - in_steps
+    narrated = sum(each.chars for each in unshown if each.is_narration) - in_steps
+    if chars <= 0:
+        return
     what = "" if not narrated else " (narration)" if narrated == chars else f" ({narrated:,} of narration)"
-    return f"{chars:,} characters that are not the answer{what}"
+    yield f"{chars:,} characters that are not the answer{what}"
 
 
 def _hidden(turn: TurnProvenance) -> int:
@@ -183,7 +192,7 @@ def _whole(account: Provenance, gap: str | None) -> str:
         said = "no, the bot did not take the question"
     else:
         said = _of_ended(ended, account.text, turn.reason, is_known=gap is None)
-    return said if gap is None else f"{said}; {gap}"
+    return "; ".join([said, *([NO_END] if turn.lacks_end else []), *([gap] if gap else [])])
 
 
 def _of_ended(ended: TurnEnded, text: str, reason: str, *, is_known: bool) -> str:
@@ -194,16 +203,16 @@ def _of_ended(ended: TurnEnded, text: str, reason: str, *, is_known: bool) -> st
         return f"yes, {size}" if is_known else f"not known: the tape alone gives {size}"
     if ended.is_whole is False:
         return f"no ({end})"
-    if ended.outcome != Outcome.NO_TEXT and text.strip():
+    if text.strip():
         return f"the answer was not finished; {len(text):,} characters stand ({end})"
     return f"there was no answer to be had ({end})"
 
 
 def _live(account: Provenance, seen: Observation) -> str:
-    result, ended = seen.result(), account.turns[-1].turn.ended
+    result = seen.result()
     sign, first, share = (result[name] for name in ("first_sign", "first_visible", "live_share"))
     before = f" (first sign of life after {sign:g} s)" if sign is not None and sign != first else ""
-    if first is None or (ended is not None and ended.outcome == Outcome.NO_TEXT):
+    if first is None:
         return f"no, no text of an answer was shown{before}"
     stays = min((account.showings[number].at for number in account.shown_by), default=first)
     if stays - first >= _SAME_TIME:  # what is quoted below begins then
@@ -263,9 +272,7 @@ def _messages(
     parts, start = parts_of(account), 0
     for number, message in enumerate(thread):
         head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
-        is_own = message.text.strip() == NO_ANSWER
-        if is_own or not holds_answer(message):
-            start += len(message.text) if holds_answer(message) else 0
+        if not holds_answer(message):
             turn = account.turns[min(bisect_right(places, number), len(account.turns) - 1)]
             yield [f"{head}: not part of the answer", *_note(account, turn, message)]
             continue

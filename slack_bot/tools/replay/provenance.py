@@ -51,13 +51,16 @@ class Showing:
 class ExplainedNews:
     """`what` became of an event: a card, or of its text, `chars` long, no text of the answer.
 
-    `is_narration`: the agent spoke of its work.
+    `is_narration`: the agent spoke of its work, in these words (`text`). `in_status`: its reader saw a typing
+    status.
     """
 
     cause: Cause
     what: str
     chars: int = 0
     is_narration: bool = False
+    in_status: bool = False
+    text: str = ""
 
 
 class Provenance:
@@ -257,7 +260,7 @@ class TurnProvenance:
         because = replace(cause, reason=action.reason)
         if not isinstance(event, events.FinalAnswer | events.AnswerReplaced):
             status = f"for the status line: {action.text}" if isinstance(action, actions.ShowStatus) else ""
-            self._not_shown(event, because, status or "not shown")
+            self._not_shown(event, because, status or "not shown", in_status=bool(status))
         elif not equivalent(self._answer(), event.text):
             known = [answer for answer, _ in self._waiting]
             if cause.number is not None or not any(equivalent(answer, event.text) for answer in known):
@@ -269,14 +272,15 @@ class TurnProvenance:
     def _answer(self) -> str:
         return "".join(text for text, _ in self.produced)
 
-    def _not_shown(self, event: Any, cause: Cause, what: str) -> None:
+    def _not_shown(self, event: Any, cause: Cause, what: str, *, in_status: bool = False) -> None:
         text = str(getattr(event, "text", ""))
         if text or what in LATE:
             named, is_narration = (
                 replace(cause, name=_named(cause, event)),
                 isinstance(event, events.Narrated),
             )
-            self.unshown.append(ExplainedNews(named, what, len(text), is_narration))
+            words = text if is_narration else ""
+            self.unshown.append(ExplainedNews(named, what, len(text), is_narration, in_status, words))
 
 
 def _in_short(

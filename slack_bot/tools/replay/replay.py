@@ -194,13 +194,15 @@ class ReplayQuestions:
     """How the question of a scenario is asked, and the `follow_ups` in the same thread.
 
     `stops`: seconds after the last question from which on the capture says nothing; `limit`: the longest wait
-    for any answer, in seconds. `profiles` is what was learned of the agent before, and learned now.
+    for any answer, in seconds. `profiles` is what was learned of the agent before, and learned now. `ended`:
+    set when the person who looks on wants to see what came until then.
     """
 
     follow_ups: tuple[str, ...] = ()
     stops: float | None = None
     limit: float | None = None
     profiles: dict[str, str] = field(default_factory=dict)
+    ended: asyncio.Event | None = None
 
 
 async def observe(
@@ -246,8 +248,9 @@ class _ReplaySession:
             asking.profiles.clear()  # a habit can be lost
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        questions = tuple(self._questions)
-        return Observation(self._log, shown, asked_at, asked.user, questions, files=self._files)
+        questions, is_interrupted = tuple(self._questions), asking.ended is not None and asking.ended.is_set()
+        seen = Observation(self._log, shown, asked_at, asked.user, questions, files=self._files)
+        return replace(seen, is_interrupted=is_interrupted)
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
@@ -256,21 +259,27 @@ class _ReplaySession:
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
         async with _running(keep_delivering(app, workspace), self._press_stop()):
-            for number, text in enumerate((asked.text, *asking.follow_ups)):
-                try:
-                    async with asyncio.timeout(asking.limit or _LONGEST):
-                        await self._until("ended", number)
-                    self._questions.append(ThreadQuestion(len(self._thread()), text))
-                    self._turn_began = self._clock.monotonic()
-                    files = [] if number else [PersonFile(*each) for each in self._files.items()]
-                    async with asyncio.timeout(_TAKEN_WITHIN):
-                        await self._say(text, files)
-                    async with asyncio.timeout(_TAKEN_WITHIN):
-                        await self._until("started", number + 1)
-                except TimeoutError:
-                    break
-            await self._finish(app, asking.stops if asking.limit is None else asking.limit)
+            if asking.ended is None:
+                await self._ask_all(app, asking)
+            elif not await _done_before(asking.ended, self._ask_all(app, asking)):
+                self._cut_short("ended with Ctrl-C", self._clock.monotonic())
         return asked_at
+
+    async def _ask_all(self, app: App, asking: ReplayQuestions) -> None:
+        for number, text in enumerate((self._scenario.text, *asking.follow_ups)):
+            try:
+                async with asyncio.timeout(asking.limit or _LONGEST):
+                    await self._until("ended", number)
+                self._questions.append(ThreadQuestion(len(self._thread()), text))
+                self._turn_began = self._clock.monotonic()
+                files = [] if number else [PersonFile(*each) for each in self._files.items()]
+                async with asyncio.timeout(_TAKEN_WITHIN):
+                    await self._say(text, files)
+                async with asyncio.timeout(_TAKEN_WITHIN):
+                    await self._until("started", number + 1)
+            except TimeoutError:
+                break
+        await self._finish(app, asking.stops if asking.limit is None else asking.limit)
 
     async def _say(self, text: str, files: Sequence[PersonFile]) -> None:
         asked, workspace, now = self._scenario, self._workspace, self._clock.wall()
@@ -289,8 +298,11 @@ class _ReplaySession:
                 await app.threads.idle()
         except TimeoutError:
             reason = f"nobody waited longer than {stops:.2f} s for its end"
-            known_until, latches = self._turn_began + stops, dict[str, bool]()
-            self._take(TurnEnded(known_until, "", INTERRUPTED, reason, None, None, None, latches, 0))
+            self._cut_short(reason, self._turn_began + stops)
+
+    def _cut_short(self, reason: str, known_until: float) -> None:
+        """The last turn is shown as it stood at `known_until`."""
+        self._take(TurnEnded(known_until, "", INTERRUPTED, reason, None, None, None, dict[str, bool](), 0))
 
     async def _until(self, what: Literal["started", "ended"], count: int) -> None:
         while sum(getattr(turn, what) is not None for turn in self._log.turns) < count:
@@ -320,6 +332,21 @@ class _ReplaySession:
         asked = self._scenario
         seen = self._workspace.thread(asked.channel, asked.thread_ts)
         return [message for message in seen if message.is_bot]
+
+
+async def _done_before(ended: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Whether `work` came to its end before `ended` was set. Else it is cancelled. Raises its errors."""
+    working, waiting = asyncio.create_task(work), asyncio.create_task(ended.wait())
+    try:
+        await asyncio.wait((working, waiting), return_when=asyncio.FIRST_COMPLETED)
+        is_done = working.done()
+    finally:
+        for task in (working, waiting):
+            task.cancel()
+        results = await asyncio.gather(working, waiting, return_exceptions=True)
+    if is_done and isinstance(results[0], BaseException):
+        raise results[0]
+    return is_done
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ...observe.facts import SlackCalled
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
+from ...text.words import NO_ANSWER
 from ...turn.open_form import FormAction
 from ...turn.progress import MessageRecord
 from ..asked import as_json, in_words
@@ -27,7 +28,7 @@ from ..pace import (
     longest_gap,
     spans,
 )
-from ..turn_log import LoggedTurn, TurnLog, failed_calls
+from ..turn_log import NO_END, LoggedTurn, TurnLog, failed_calls
 
 _NOT_TAKEN = "the bot did not take the question"
 STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
@@ -51,7 +52,7 @@ class Observation:
     """What was seen of one or more turns. `asked_at` is in monotonic seconds.
 
     `sent` is how many questions reached the agent, `said` what the last one held, None: not known. `files`:
-    the bytes that were shared, by name.
+    the bytes that were shared, by name. `is_interrupted`: Ctrl-C ended it.
     """
 
     log: TurnLog
@@ -62,6 +63,7 @@ class Observation:
     sent: int | None = None
     said: Mapping[str, Any] | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    is_interrupted: bool = False
 
     def result(self) -> Json:
         """The object of `replay --json`."""
@@ -69,9 +71,9 @@ class Observation:
 
 
 def holds_answer(message: SeenMessage) -> bool:
-    """It is answer text, not a note, a question or an error."""
+    """It is answer text, not a note, a question or an error, nor the notice that there is no answer."""
     kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
-    return message.state != "posted" or kind == "answer"
+    return (message.state != "posted" or kind == "answer") and message.text.strip() != NO_ANSWER
 
 
 def visible(messages: Iterable[SeenMessage]) -> str:
@@ -260,6 +262,7 @@ def pace_of(turn: LoggedTurn) -> str:
     reason = turn.reason if ended else _NOT_TAKEN
     words = [
         (ended.outcome if ended else "not taken") + (f" ({reason})" if reason else ""),
+        *([NO_END] if turn.lacks_end else []),
         *(asked for form in turn.forms if (asked := in_words(form))),
         *_visible_text(turn),
         f"{len(calls)} Slack calls",

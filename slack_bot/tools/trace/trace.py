@@ -21,10 +21,17 @@ from ...turn.events import StreamEnded
 from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
 from ..files import OutputFile, check_distinct, keep_what_is_there, open_capture
 from ..not_understood import tell_unread, unread_events
-from ..replay.replay import observe, read_scenario_file, replayed, tell_assumed
+from ..replay.replay import (
+    INTERRUPTED,
+    ReplayQuestions,
+    observe,
+    read_scenario_file,
+    replayed,
+    tell_assumed,
+)
 from ..replay.result import Observation
 from ..replay.scenario import Scenario
-from ..terminal import told_if_interrupted
+from ..terminal import EXIT_INTERRUPTED, ended_by_ctrl_c, told_if_interrupted
 from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
 from .picture import draw
@@ -61,6 +68,9 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
         with out:
             out.text(make(lines))
         sys.stderr.write(f"-> {out.path}\n")
+    if live and lines[0].summary.outcome == INTERRUPTED:
+        sys.stderr.write("interrupted; this is what came until then\n")
+        return EXIT_INTERRUPTED
     if live and (why := _silence(lines[0])) is not None:
         raise BotError(f"the agent did not answer: {why}; capture keeps what its server says")
     return 0
@@ -110,8 +120,13 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     # without a card the bot would answer in the thread; here it is an error
     asyncio.run(card_of(settings, "URL"))
     printer = RowPrinter(masks_of(given, settings), everything=args.all)
-    seen = asyncio.run(observe(asked, emulated(settings), system_clock(), log=TurnLog(printer.take)))
+    seen = asyncio.run(_until_ctrl_c(asked, emulated(settings), TurnLog(printer.take)))
     return printer.finish(url, seen)
+
+
+async def _until_ctrl_c(asked: Scenario, settings: Settings, log: TurnLog) -> Observation:
+    with ended_by_ctrl_c() as ended:
+        return await observe(asked, settings, system_clock(), log=log, asking=ReplayQuestions(ended=ended))
 
 
 def _silence(line: Timeline) -> str | None:

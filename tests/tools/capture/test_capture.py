@@ -7,6 +7,7 @@ import asyncio
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import AsyncIterator
@@ -471,7 +472,11 @@ async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
             while not path.exists() or path.read_text().count("\n") < 2:  # noqa: ASYNC110  a file tells nobody
                 await asyncio.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            assert await asyncio.wait_for(process.wait(), 60) == 130
+            _, told = await asyncio.wait_for(process.communicate(), 60)
+            assert process.returncode == 130
+    last = told.decode().splitlines()[-1]
+    kept = rf"interrupted; what came until then is in {path}: \d+ events?, \d+ characters?, the last one: .+"
+    assert re.fullmatch(kept, last)
     moments = taped(open_capture(path)).moments
     assert (moments[-2].end, moments[-1].comment) == ("cut", INTERRUPTED)
 
@@ -716,6 +721,27 @@ def late(at: float, *data: bytes, kind: dict[str, str] = SSE) -> httpx.Response:
 PINGS = httpx.Response(
     200, headers=SSE, stream=Body([(15.0 * n, b": ping\n\n") for n in range(60)], ended=10_000.0)
 )
+
+
+async def test_a_long_wait_says_once_how_it_ends(tmp_path: Path) -> None:
+    out, held, settings = io.StringIO(), Held(*said(TASK, PIECE)), settings_for("http://agent.example/")
+    with OutputFile(str(tmp_path / "tape")) as file:
+        progress = CaptureProgress(out, ": Ctrl-C ends it", long_wait=0.2)
+        server = answering(httpx.Response(200, headers=SSE, stream=held))
+        task = asyncio.create_task(
+            capture(CaptureRequest(("q",)), settings, file, progress, transport=server)
+        )
+        async with asyncio.timeout(60):
+            while "has not ended" not in out.getvalue():  # noqa: ASYNC110  a stream tells nobody
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    told = [line for line in out.getvalue().splitlines() if "has not ended yet" in line]
+    assert [line.strip().partition(" s  ")[2] for line in told] == [
+        "the answer has not ended yet: Ctrl-C ends it; when nothing comes for 120 s, it ends by itself"
+    ]
 
 
 @pytest.mark.parametrize("answer", [PINGS, late(0.0, b"data: {", b"1"), late(0.0, b"{", kind=JSON)])
