@@ -122,7 +122,7 @@ async def test_who_we_are_is_logged_and_a_wrong_token_is_one_sentence(
     caplog.set_level(logging.INFO, "slack_bot")
     async with bot_on_network() as (_, _, app):
         await check_slack(app)
-        await check_agent(app.agent)
+        await check_agent(app.agent, app.agents.label(app.agent))
     assert "signed in to Slack as" in caplog.text
     assert "the agent is ready" in caplog.text
     with pytest.raises(SlackError, match=r"Slack refused SLACK_BOT_TOKEN \(invalid_auth\)"):
@@ -144,7 +144,7 @@ async def test_an_agent_that_is_not_there_is_warned_about_in_one_sentence(
 ) -> None:
     settings = settings_for(A2A_AGENT_URL=f"http://127.0.0.1:{free_port()}")
     async with await build(settings, http_transport=transport) as app:
-        await check_agent(app.agent)
+        await check_agent(app.agent, app.agents.label(app.agent))
     (warned,) = [record for record in caplog.records if record.name == "slack_bot.app"]
     assert warned.levelno == logging.WARNING
     assert warned.getMessage().startswith("the agent is not ready, questions will say so until it is: ")
@@ -160,7 +160,7 @@ async def test_all_that_is_wrong_in_the_file_is_told_before_anything_is_opened(t
     with pytest.raises(SettingsError) as caught:
         await build(settings)
     assert [line.partition(": ")[2].split()[0] for line in caught.value.problems] == [
-        "channel.bsuy", "schedules.news.cron", "schedules.news.ask",
+        "channel.bsuy", "schedules.news.cron", "schedules.news.ask", "schedules.news:",
     ]  # fmt: skip
     assert not store.exists()
 

@@ -55,7 +55,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "tools": {
         *VALUES, "testing", "app", "features", "inbound", "manifest", "threads", "agents", "slack", "store",
-        "http_client", "paths", "store_kinds", "settings", "observe",
+        "http_client", "installing", "paths", "store_kinds", "settings", "observe",
     },
     "playground": {
         *VALUES, "testing", "tools", "app", "agents", "slack", "store", "http_client", "installing",

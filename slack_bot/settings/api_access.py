@@ -6,12 +6,13 @@ Of a key the file has only a hash. The secret of a webhook is a variable, `SLACK
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr
 
+from ..turn.json_values import list_of, text_in, text_of
 from .agents import AgentTable
 from .channels import PEOPLE_IDS
 from .load import HOOKS_PREFIX, Settings
@@ -19,7 +20,7 @@ from .names import nearest
 from .places import Channel, Person, Team
 from .schedules import agent_problems
 from .section import SettingsSection, Texts, ids_of
-from .tables import named_entries
+from .tables import named_entries, tables_below
 from .teams import team_problems
 
 KEYS, HOOKS = "keys", "hooks"
@@ -116,15 +117,15 @@ class HookEntry(SettingsSection):
     secret: SecretStr | None = None
     """Set by the variable, never in the file."""
 
-    @model_validator(mode="after")
-    def _has_all(self) -> Self:
-        if (self.channel is None) == (self.user is None):
-            raise ValueError("set either channel or user, which is where it goes")
-        if bool(self.ask.strip()) == bool(self.text.strip()):
-            raise ValueError("set either ask or text, which is what is said")
-        if self.once and self.once_header:
-            raise ValueError("set once or once_header: one of them names a delivery")
-        return self
+    @classmethod
+    def contradictions(cls, values: Mapping[str, Any]) -> Iterator[str]:
+        if (values.get("channel") is None) == (values.get("user") is None):
+            yield "set either channel or user, which is where it goes"
+        ask, text = (str(values.get(name) or "").strip() for name in ("ask", "text"))
+        if bool(ask) == bool(text):
+            yield "set either ask or text, which is what is said"
+        if values.get("once") and values.get("once_header"):
+            yield "set once or once_header: one of them names a delivery"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +151,21 @@ def api_table(
     running process reads it, whose variables may have secrets of webhooks that are gone.
     """
     keys = dict(named_entries(KEYS, KeyEntry, file.get(KEYS, {}), problems))
-    for name, key in keys.items():
-        for agent in key.agents:
+    for name, own in tables_below(KeyEntry, file.get(KEYS, {})):
+        for agent in map(text_of, list_of(own.get("agents"))):
             problems += agent_problems(f"{KEYS}.{name}", agent, agents, "a program")
     tables = file.get(HOOKS, {})
     hooks: dict[str, HookEntry] = {}
     for name, hook in named_entries(HOOKS, HookEntry, tables, problems):
-        problems += agent_problems(f"{HOOKS}.{name}", hook.agent, agents, "a webhook")
-        problems += team_problems(f"{HOOKS}.{name}", hook.team, settings.slack.bot_tokens)
+        hooks[name] = hook.model_copy(update={"secret": settings.hook_variables.get(secret_variable(name))})
+    for name, own in tables_below(HookEntry, tables):
+        problems += agent_problems(f"{HOOKS}.{name}", text_in(own, "agent"), agents, "a webhook")
+        problems += team_problems(f"{HOOKS}.{name}", own.get("team"), settings.slack.bot_tokens)
         variable = secret_variable(name)
-        secret = settings.hook_variables.get(variable)
-        if hook.secret is not None:
+        if own.get("secret") is not None:
             problems.append(f"{HOOKS}.{name}.secret does not belong here: set {variable} in the environment")
-        elif secret is None:
+        elif variable not in settings.hook_variables:
             problems.append(f"{HOOKS}.{name} has no secret: set {variable} in the environment")
-        hooks[name] = hook.model_copy(update={"secret": secret})
     known = {secret_variable(name) for name in (tables if isinstance(tables, dict) else ())}
     for variable in () if again else settings.hook_variables.keys() - known:
         guess = nearest(variable, known)

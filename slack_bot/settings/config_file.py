@@ -81,7 +81,7 @@ def problems_of(settings: Settings, *, again: bool = False) -> list[str]:
     be read. `again`: as of `read_api`.
     """
     file = settings.slack.config
-    whole, found = _parsed(file), list[str]()
+    whole, found = _with_meant(_parsed(file)), list[str]()
     found += _problems(whole)
     table, of_agents = agent_table(settings, whole)
     found += [*of_agents, *_unknown_agents(whole, table)]
@@ -186,8 +186,27 @@ def _unknown_table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
     if name in {section for section, _ in FIELDS}:
         yield from (_elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}" for leaf in table)
     else:
-        guess = nearest(name, (_EVERYWHERE, _SINGLE, _TEAMS), 0.6)
+        guess = _meant_table(name)
         yield f"[{name}] is not known here; " + (f"did you mean [{guess}]?" if guess else _TABLES)
+
+
+def _meant_table(name: str) -> str | None:
+    """The table that a misspelt `name` was probably meant to be."""
+    return nearest(name, (_EVERYWHERE, _SINGLE, _TEAMS, *_OF_OTHERS), 0.65)
+
+
+def _with_meant(whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The file, in which misspelt tables are also under the names that were meant: so their settings are
+    looked at in the same round.
+    """
+    ours, sections = {_EVERYWHERE, _SINGLE, _TEAMS, *_OF_OTHERS}, {section for section, _ in FIELDS}
+    strange = [name for name, table in whole.items() if isinstance(table, dict) and name not in ours]
+    found = dict(whole)
+    for name in strange:
+        guess = None if name in sections else _meant_table(name)
+        if guess is not None and isinstance(found.get(guess, {}), dict):
+            found[guess] = {**whole[name], **found.get(guess, {})}
+    return found
 
 
 def _in_tables(value: object) -> Iterator[str]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr
 
+from ..turn.json_values import text_in
 from .agents import AgentTable
 from .cron import CronRule, zone_of
 from .names import nearest
 from .places import Channel, ChannelOrPerson, Headline, Person, Team
 from .section import SettingsSection
-from .tables import named_entries
+from .tables import named_entries, tables_below
 from .teams import team_problems
 
 TABLE = "schedules"
@@ -68,11 +69,10 @@ class ScheduleEntry(SettingsSection):
     """Id of a channel or a person that is told when it fails, and when it works again. Unset: nobody is, a
     failed answer says so in its thread."""
 
-    @model_validator(mode="after")
-    def _has_place(self) -> Self:
-        if (self.channel is None) == (self.user is None):
-            raise ValueError("set either channel or user, which is where the answer goes")
-        return self
+    @classmethod
+    def contradictions(cls, values: Mapping[str, Any]) -> Iterator[str]:
+        if (values.get("channel") is None) == (values.get("user") is None):
+            yield "set either channel or user, which is where the answer goes"
 
     @cached_property
     def rule(self) -> CronRule:
@@ -96,15 +96,15 @@ def schedules_in(
     setting of several workspaces.
     """
     entries = dict(named_entries(TABLE, ScheduleEntry, file.get(TABLE, {}), problems))
-    for name, entry in entries.items():
-        problems += agent_problems(f"{TABLE}.{name}", entry.agent, agents, "a schedule")
-        problems += team_problems(f"{TABLE}.{name}", entry.team, tokens)
+    for name, own in tables_below(ScheduleEntry, file.get(TABLE, {})):
+        problems += agent_problems(f"{TABLE}.{name}", text_in(own, "agent"), agents, "a schedule")
+        problems += team_problems(f"{TABLE}.{name}", own.get("team"), tokens)
     return entries
 
 
 def agent_problems(where: str, agent: str | None, agents: AgentTable, who: str) -> list[str]:
     """Why `agent` cannot be asked where no person asks. `who` asks it."""
-    if agent is None:
+    if not agent:
         return []
     if agent not in agents.entries:
         guess = nearest(agent, agents.entries)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
@@ -60,6 +61,11 @@ class SettingsSection(BaseModel):
     """A frozen group of settings that knows no others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+    @classmethod
+    def contradictions(cls, values: Mapping[str, Any]) -> Iterator[str]:
+        """A sentence for each rule between settings that `values` break, which may be of any kind."""
+        yield from ()
 
 
 def is_secret(annotation: Any) -> bool:

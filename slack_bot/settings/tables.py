@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -29,10 +29,31 @@ def named_entries(
             problems.append(f"{where}: a name has small letters, digits, _ and -, and at most 32 of them")
         elif not isinstance(own, dict):
             problems.append(f"{where} should be a table: write [{where}], and its settings below")
-        elif lines := list(_unknown(where, model, own)):
-            problems += lines
-        elif (entry := _validated(where, model, own, problems)) is not None:
-            yield name, entry
+        else:
+            unknown = list(_unknown(where, model, own))
+            problems += unknown
+            entry = _validated(where, model, _meant(model, own), problems)
+            if entry is not None and not unknown:
+                yield name, entry
+
+
+def tables_below(model: type[SettingsSection], tables: object) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tables of the file, also those with mistakes."""
+    for name, own in tables.items() if isinstance(tables, dict) else ():
+        if _NAME.match(name) and isinstance(own, dict):
+            yield name, _meant(model, own)
+
+
+def _meant(model: type[SettingsSection], own: Mapping[str, object]) -> dict[str, Any]:
+    """What is known of `own`. A misspelt setting counts under the name that was probably meant, so that its
+    value is looked at too, and nothing is called missing.
+    """
+    known, fields = dict[str, Any](), model.model_fields
+    for leaf, value in own.items():
+        name = leaf if leaf in fields else nearest(leaf, fields)
+        if name is not None and (name == leaf or name not in own):
+            known[name] = value
+    return known
 
 
 def _unknown(where: str, model: type[SettingsSection], own: Mapping[str, object]) -> Iterator[str]:
@@ -46,10 +67,11 @@ def _unknown(where: str, model: type[SettingsSection], own: Mapping[str, object]
 def _validated(
     where: str, model: type[_Entry], own: Mapping[str, object], problems: list[str]
 ) -> _Entry | None:
+    lines: dict[str, None] = {}
     try:
-        return model.model_validate(own)
+        entry = model.model_validate(own)
     except ValidationError as error:
-        lines: dict[str, None] = {}
+        entry = None
         for problem in error.errors(include_url=False):
             if not problem["loc"]:
                 lines[f"{where}: {problem['msg'].removeprefix('Value error, ')}"] = None
@@ -63,5 +85,6 @@ def _validated(
             choices = [each for each in get_args(field.annotation) if isinstance(each, str)]
             guess = nearest(str(problem["input"]), choices, 0.6)
             lines[f"{line}; did you mean {guess!r}?" if guess else line] = None
-        problems += lines
-        return None
+    lines |= dict.fromkeys(f"{where}: {sentence}" for sentence in model.contradictions(own))
+    problems += lines
+    return None if lines else entry

@@ -48,7 +48,7 @@ def are_several(value: SecretStr | None) -> bool:
     return len(tokens_in(value)) > 1
 
 
-def team_problems(where: str, team: str | None, tokens: SecretStr | None) -> list[str]:
+def team_problems(where: str, team: object, tokens: SecretStr | None) -> list[str]:
     """Why something that speaks by itself cannot say where. `tokens`: the setting."""
     if team is None and are_several(tokens):
         return [

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,10 +21,11 @@ from ..inbound.access import Access, Operators
 from ..inbound.authorizer import call_or_raise
 from ..inbound.read import Asker
 from ..inbound.token_results import sign_in
+from ..installing import is_installed
 from ..settings.agents import AgentTable
 from ..settings.channels import ALL, DIRECT, ChannelPolicies, ChannelTables
-from ..settings.config_file import problems_of, read_agents, read_api, read_config, read_schedules
-from ..settings.load import Settings, load
+from ..settings.config_file import check_file, read_agents, read_api, read_config, read_schedules
+from ..settings.load import Settings, load, read
 from ..settings.models import SlackSettings
 from ..settings.teams import tokens_in
 from ..slack.api import new_web_client
@@ -49,8 +50,9 @@ def main(args: argparse.Namespace) -> int:
 
 def _check(file: str) -> int:
     check_readable(file)
-    of_file = with_overrides(settings := load(), {"config": file})
-    if problems := problems_of(of_file):
+    settings, problems, _ = read()
+    of_file = with_overrides(settings, {"config": file})
+    if problems := [*problems, *_in_files(of_file)]:
         raise SettingsError("\n".join(problems))
     channels = read_config(file)
     tables = [f"[{_path_of(name)}]" for name, own in channels.items() if own]
@@ -63,16 +65,34 @@ def _check(file: str) -> int:
             tables.append(f"{what}: {', '.join(names)}")
     if schedules:
         tables.append(f"schedules: {', '.join(schedules)}")
-    if (keys := settings.agent.card_keys) is not None:
-        check_card_keys(keys)
-    if agents.knows_people:
-        signing_keys(settings.identity)
     sys.stdout.write(f"{file} is right: {', '.join(tables) or 'it changes nothing'}\n")
     policies = ChannelPolicies(of_file.channel, lambda: channels)
     sys.stdout.writelines(f"{line}\n" for line in _without_effect(channels, policies))
-    if keys is not None:
+    if (keys := settings.agent.card_keys) is not None:
         sys.stdout.write(f"{keys} is right: it holds public keys for the agent's card\n")
     return 0
+
+
+def _in_files(settings: Settings) -> Iterator[str]:
+    """What is wrong in the file of channels and agents, and in the files of keys."""
+    checks: list[Callable[[], object]] = [partial(check_file, settings)]
+    if is_installed("joserfc"):  # else the check of the settings says so
+        if settings.agent.card_keys is not None:
+            checks.append(partial(check_card_keys, settings.agent.card_keys))
+        if _knows_people(settings):
+            checks.append(partial(signing_keys, settings.identity))
+    for check in checks:
+        try:
+            check()
+        except SettingsError as error:
+            yield from error.problems
+
+
+def _knows_people(settings: Settings) -> bool:
+    try:
+        return read_agents(settings).knows_people
+    except SettingsError:  # the check of the file says why
+        return bool(settings.identity.keys)
 
 
 def _path_of(name: str) -> str:

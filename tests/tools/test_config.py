@@ -202,3 +202,61 @@ async def test_in_one_of_several_workspaces(
         assert "--user needs --team, a workspace of which there is a token that works: T1, T2" in (
             capsys.readouterr().err
         )
+
+
+def wrong(told: str, file: Path) -> list[str]:
+    """The mistakes that are told, without what is before each."""
+    start = f"slack-bot config: {file}: "
+    return [line.removeprefix(start).removeprefix("slack-bot config: ") for line in told.splitlines()]
+
+
+ALL_AT_ONCE = """
+[chanel]
+busy = "never"
+[schedules.news]
+cron = "daily"
+tz = "Berlin"
+ask = "What is new?"
+agnt = "ghost"
+[schedule.other]
+[keyz.ci]
+hash = "x"
+agents = ["ghost"]
+[hooks.git]
+verify = "magic"
+chanel = "C1"
+agent = "ghost"
+"""
+
+
+def test_one_round_names_all_that_is_wrong(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "new.toml").write_text(ALL_AT_ONCE, encoding="utf-8")
+    environment["SLACK_BOT_STREAM__FLUSH_INTERVAL"] = "soon"
+    environment["SLACK_BOT_AGENT__CARD_KEYS"] = str(tmp_path / "gone.json")
+    assert main(["config", "check", str(file)]) == 2
+    told = wrong(capsys.readouterr().err, file)
+    for sentence in (
+        "SLACK_BOT_STREAM__FLUSH_INTERVAL is 'soon'",
+        "[chanel] is not known here; did you mean [channel]?",
+        "channel.busy is 'never'",
+        "schedules.news.cron is 'daily'",
+        "schedules.news.tz is 'Berlin'",
+        "schedules.news: set either channel or user",
+        "schedules.news.agnt is not a setting here; did you mean agent?",
+        "schedules.news.agent is 'ghost', which is no agent",
+        "[schedule] is not known here; did you mean [schedules]?",
+        "[keyz] is not known here; did you mean [keys]?",
+        "keys.ci.hash is 'x'",
+        "keys.ci.agent is 'ghost', which is no agent",
+        "hooks.git.verify is 'magic'",
+        "hooks.git.chanel is not a setting here; did you mean channel?",
+        "hooks.git.agent is 'ghost', which is no agent",
+        "hooks.git has no secret",
+        "hooks.git: set either ask or text",
+        "gone.json",
+    ):
+        assert any(sentence in line for line in told), (sentence, told)
+    assert len(told) == len(set(told))
+    assert not any("set either channel or user, which is where it goes" in line for line in told)
