@@ -27,6 +27,7 @@ from ..errors import (
 )
 from ..http_client import AsyncClient, Cookies
 from ..observe.health import Health
+from ..settings.agents import sentence_of
 from ..settings.models import AgentSettings
 from ..turn.people import AskingPerson
 from ..turn.progress import DEFAULT_AGENT
@@ -70,8 +71,8 @@ class Routes:
     method, so that nothing comes before its answer.
     """
 
-    def __init__(self, settings: AgentSettings) -> None:
-        self._is_auto = settings.protocol_version == "auto"
+    def __init__(self, settings: AgentSettings, name: str) -> None:
+        self._name, self._is_auto = name, settings.protocol_version == "auto"
         self.wire: Wire | None = None
         self._binding: Binding | None = None
         self._url = ""  # that could be connected, until the next card
@@ -134,7 +135,7 @@ class Routes:
         if others:
             _log.info(
                 "the agent does not answer on A2A %s over %s (%s); trying %s over %s",
-                now.wire, now.binding, error, others[0].wire, others[0].binding,
+                now.wire, now.binding, sentence_of(self._name, str(error)), others[0].wire, others[0].binding,
             )  # fmt: skip
         return others
 
@@ -155,7 +156,7 @@ class CardKeeper:
     ) -> None:
         self._http, self._auth = http, auth
         self._settings, self._now = settings, clock.monotonic
-        self._trust, self._reachability, self._routes = trust, reachability, routes
+        self._trust, self._reachability, self.routes = trust, reachability, routes
         self.card: AgentCard | None = None
         self._until = 0.0
         self._extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
@@ -177,29 +178,31 @@ class CardKeeper:
                 if not self._reachability.is_locked_out:
                     self._reachability.passed()
                 if lacking := missing(card.auth, self._settings):
-                    _log.warning("%s", "; ".join(lacking))
+                    _log.warning("%s", self._words("; ".join(lacking)))
             except AgentError as error:
                 self._reachability.failed(error.problem)
                 if self._trust.is_lost(error) or self.card is None:
                     self._failure = self._now(), error
                     raise
-                _log.warning("the agent card is kept though it is old: %s", error)
+                _log.warning("the agent card is kept though it is old: %s", self._words(str(error)))
             self._until = self._now() + self._settings.card_ttl
-            self._routes.forget_address()
+            self.routes.forget_address()
             return self.card
 
-    async def introduction(self, card: AgentCard, client: Client, name: str) -> Introduction:
-        """What the agent `name` says of itself in the extended card beside `card`, else in `card`."""
+    def _words(self, sentence: str) -> str:
+        return sentence_of(self._reachability.name, sentence)
+
+    async def introduction(self, card: AgentCard, client: Client, key: str) -> Introduction:
+        """What the agent with this key says of itself in the extended card beside `card`, else in `card`."""
         async with self._fetching:
             if self._extended is None or self._extended[0] is not card:
                 introduction = card.introduction
                 try:
                     extended = await client.extended_card()
-                    introduction = introduction_of((await signed_part(extended, name, self._settings))[0])
-                except CardUntrusted as error:
-                    _log.warning("the extended agent card is not used: %s", error)
+                    introduction = introduction_of((await signed_part(extended, key, self._settings))[0])
                 except AgentError as error:
-                    _log.warning("the extended agent card cannot be read: %s", error)
+                    what = "is not used" if isinstance(error, CardUntrusted) else "cannot be read"
+                    _log.warning("the extended agent card %s: %s", what, self._words(str(error)))
                 self._extended = card, introduction
             return self._extended[1]
 
@@ -286,16 +289,12 @@ class Agent:
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
         self.conversation = _Conversation(settings, self.tokens.bot, self.key)
         self._reachability = Reachability(health or Health(), name, is_for_people=askers is not None)
-        self._routes = Routes(settings)
+        self.routes = Routes(settings, name)
         self.cards = CardKeeper(
-            http,
-            self.conversation.auth,
-            settings,
-            clock,
-            trust=CardTrust(settings, store, clock),
-            reachability=self._reachability,
-            routes=self._routes,
-        )
+            http, self.conversation.auth, settings, clock,
+            trust=CardTrust(settings, store, clock, name),
+            reachability=self._reachability, routes=self.routes,
+        )  # fmt: skip
         self.stopped = StoppedNotes()
         self._traceparent = traceparent
         self.habits: dict[str, str] = {}
@@ -322,29 +321,28 @@ class Agent:
         """Its key in the store."""
         return key_of_agent(self.name, self.settings)
 
+    def why(self, error: AgentError) -> str:
+        """What the log says of `error`: nothing that the agent's server wrote."""
+        return sentence_of(self.name, error.brief)
+
     @property
     def secrets(self) -> tuple[str, ...]:
         """The token with which the agent is asked now, if it was fetched or read."""
         return () if self.tokens.bot is None else self.tokens.bot.secrets
 
     @property
-    def wire(self) -> str | None:
-        """The wire that worked, "0.3" or "1.0"."""
-        return self._routes.wire
-
-    @property
     def waits_for_whole(self) -> bool:
         """The last question went with the waiting method: nothing comes before its answer."""
-        return self._routes.waits_for_whole
+        return self.routes.waits_for_whole
 
     @property
     def profile(self) -> dict[str, str]:
         """What was learned, by name: for the store."""
-        return self.habits | self._routes.profile
+        return self.habits | self.routes.profile
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
         self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
-        self._routes.load_profile(facts)
+        self.routes.load_profile(facts)
 
     async def ensure_card(self) -> AgentCard:
         """At most `card_ttl` seconds old; an older one if no new one can be fetched.
@@ -369,7 +367,7 @@ class Agent:
         card = await self.ensure_card()
         if not card.has_extended or self.tokens.people is not None:  # it is for people then
             return card.introduction
-        client = self._client(card, self._routes.interfaces(card)[0])
+        client = self._client(card, self.routes.interfaces(card)[0])
         return await self.cards.introduction(card, client, self.key)
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
@@ -379,16 +377,16 @@ class Agent:
         question was not taken.
         """
         card = await self.ensure_card()
-        at, streams, began = self._routes.interfaces(card), card.streaming is not False, False
+        at, streams, began = self.routes.interfaces(card), card.streaming is not False, False
         while True:
-            self._routes.begin(streams=streams)
+            self.routes.begin(streams=streams)
             client = self._client(card, at[0])
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
                         if not began:
                             began = True
-                            self._routes.learn(at[0])
+                            self.routes.learn(at[0])
                             asking = replace(asking, files=())  # they may be large, and are not sent again
                             self._reachability.question_was_taken()
                         yield received
@@ -399,7 +397,7 @@ class Agent:
             except (AgentUnreachable, AgentRefused, AgentFailed) as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None
-                others = [] if began else self._routes.others(at, error)
+                others = [] if began else self.routes.others(at, error)
                 if others:
                     at, streams = others, card.streaming is not False
                 elif may_send and not began and isinstance(error, AgentFailed) and error.code == _UNSUPPORTED:
@@ -426,7 +424,7 @@ class Agent:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
         if self.cards.card is None or self.cards.card.streaming is False:
             return False
-        return self._routes.interfaces(self.cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
+        return self.routes.interfaces(self.cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
 
     async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
         """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first.
@@ -434,7 +432,7 @@ class Agent:
         `last_id`: of the last event that came.
         """
         card = await self.ensure_card()
-        return self._client(card, self._routes.interfaces(card)[0]).subscribe(task_id, last_id)
+        return self._client(card, self.routes.interfaces(card)[0]).subscribe(task_id, last_id)
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read the task, with so many of its last messages, or cancel it.
@@ -442,14 +440,14 @@ class Agent:
         AgentFailed -32001: it is unknown; -32002: it had ended before it was cancelled.
         """
         card = await self.ensure_card()
-        at = self._routes.interfaces(card)
+        at = self.routes.interfaces(card)
         try:
             return await self._client(card, at[0]).task(verb, task_id, messages)
         except AgentFailed as error:
-            if not (others := self._routes.others(at, error)):
+            if not (others := self.routes.others(at, error)):
                 raise
         snapshot = await self._client(card, others[0]).task(verb, task_id, messages)
-        self._routes.learn(others[0])
+        self.routes.learn(others[0])
         return snapshot
 
     async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
@@ -458,7 +456,7 @@ class Agent:
         None: not found, or this agent does not list its tasks.
         """
         card = await self.ensure_card()
-        at = self._routes.interfaces(card)[0]
+        at = self.routes.interfaces(card)[0]
         if at.wire == "0.3":  # has no such method
             return None
         try:
@@ -479,7 +477,7 @@ class Agent:
         """
         card = await self.ensure_card()
         try:
-            await self._client(card, self._routes.interfaces(card)[0]).set_push(task_id, push_id, url, token)
+            await self._client(card, self.routes.interfaces(card)[0]).set_push(task_id, push_id, url, token)
         except AgentFailed as error:
             if error.code in _PUSH_REFUSED:
                 self.habits[PUSH] = "refused"
@@ -490,7 +488,7 @@ class Agent:
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
         card = await self.ensure_card()
-        await self._client(card, self._routes.interfaces(card)[0]).delete_push(task_id, push_id)
+        await self._client(card, self.routes.interfaces(card)[0]).delete_push(task_id, push_id)
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
         traceparent, auth = self._traceparent(self.conversation.turn), self.conversation.auth

@@ -8,6 +8,7 @@ from ..http_client import AsyncBaseTransport
 from ..observe.health import Health
 from ..settings.agents import AgentTable
 from ..text.words import AGENT_GONE, AGENT_OR_AGENT
+from ..turn.progress import DEFAULT_AGENT
 from .agent import Agent
 from .wire.asker_tokens import PeopleTokens
 from .wire.auth import key_of_agent
@@ -67,6 +68,11 @@ class Agents:
     def get(self, name: str) -> Agent | None:
         """The agent of this name; None if the settings do not have it any more."""
         return self._agents.get(name)
+
+    def label(self, agent: Agent) -> str:
+        """The agent's address, behind its name where there are several: later lines of the log name it."""
+        address = key_of_agent(DEFAULT_AGENT, agent.settings)
+        return f"{agent.name} at {address}" if self.are_several else address
 
     def key_of(self, name: str) -> str:
         """What is stored of an agent is stored under this key."""

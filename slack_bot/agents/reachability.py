@@ -14,6 +14,7 @@ class Reachability:
     """
 
     def __init__(self, health: Health, name: str, *, is_for_people: bool = False) -> None:
+        self.name = name
         self.passed = partial(health.agent_passed, name)
         self.failed = partial(health.agent_failed, name)
         self.is_locked_out, self._is_for_people = False, is_for_people

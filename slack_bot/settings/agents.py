@@ -155,6 +155,11 @@ def in_words_of(name: str, sentence: str) -> str:
     return named.replace("A2A_AGENT_URL", _setting_of(name, "url"))
 
 
+def sentence_of(name: str, sentence: str) -> str:
+    """For the log: `in_words_of`, behind the name of an agent to which the settings give one."""
+    return sentence if name == DEFAULT_AGENT else f"{name}: {in_words_of(name, sentence)}"
+
+
 def _setting_of(name: str, path: str) -> str:
     return f"agents.{name}.{path}"
 

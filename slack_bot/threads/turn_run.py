@@ -18,7 +18,6 @@ from ..agents.task.stream_consumer import TurnHandle
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..observe.facts import Observer
-from ..settings.agents import in_words_of
 from ..settings.load import Settings
 from ..slack.question_files import QuestionFiles
 from ..store.contracts import Store
@@ -289,9 +288,8 @@ class TurnRun:
                 if not task.state.is_terminal:
                     await handle.over.wait()
         except (AgentError, TimeoutError) as error:
-            why = error.brief if isinstance(error, AgentError) else "no answer in time"
-            words = in_words_of(self._agent.name, why)
-            log.info("an answer could not be interrupted: %s", words, extra=self._fields)
+            why = self._agent.why(error) if isinstance(error, AgentError) else "no answer in time"
+            log.info("an answer could not be interrupted: %s", why, extra=self._fields)
             return "" if handle.over.is_set() else None
         return task_id
 

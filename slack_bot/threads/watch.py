@@ -12,7 +12,6 @@ from ..agents.agent import Agent
 from ..agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ..clock import Clock
 from ..errors import AgentError, AgentFailed
-from ..settings.agents import in_words_of
 from ..settings.push import PushSettings
 from ..text.words import AGENT_FORGOT_QUESTION, WATCH_GIVEN_UP
 from ..turn.progress import TurnRecord
@@ -71,8 +70,7 @@ class TaskWatch:
         try:
             task = await self._agent.task("get", turn.task_id or "")
         except AgentError as error:
-            why = in_words_of(self._agent.name, error.brief)
-            _log.info("a watched task could not be asked for: %s", why, extra=fields)
+            _log.info("a watched task could not be asked for: %s", self._agent.why(error), extra=fields)
             is_unknown = isinstance(error, AgentFailed) and error.code in {TASK_NOT_FOUND, *NOT_OFFERED}
             return None if is_unknown else False
         return task.state.is_terminal or task.state.is_asking

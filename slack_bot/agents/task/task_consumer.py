@@ -151,7 +151,7 @@ class TaskFollower:
                 self._retry_after = error.retry_after or 0.0
             log.info(
                 "the task could not be asked for: %s",
-                _why(self._agent.name, error),
+                self._agent.why(error),
                 extra={"task": self._view.task_id},
             )
             return PollResult.AWAY
@@ -217,7 +217,7 @@ class TaskFollower:
             await self._stream_consumer.consume(self._subscribe(self._view.task_id), self.on_silence)
         except errors.AgentError as error:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
-            log.info("the task's stream was not joined, or broke again: %s", _why(self._agent.name, error))
+            log.info("the task's stream was not joined, or broke again: %s", self._agent.why(error))
         if self._view.is_over and not self._has_gap:
             await self.poll()  # more than one chunk may have come twice, or one was no repetition
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
@@ -359,7 +359,7 @@ class TaskConsumer:
                 raise
             log.info(
                 "asked again when the stopped task has ended: %s",
-                _why(self._agent.name, error),
+                self._agent.why(error),
                 extra=self._fields,
             )
             self.view.notify_behind("refused while a stopped task works on")
@@ -402,9 +402,7 @@ class TaskConsumer:
                 pause = None if self.view.heard else retries.pause_after(error, now())
                 if pause is None or self._handle.must_exit:
                     raise
-                log.info(
-                    "the question was not taken, once more in %g s: %s", pause, _why(self._agent.name, error)
-                )
+                log.info("the question was not taken, once more in %g s: %s", pause, self._agent.why(error))
                 await self._handle.race(asyncio.sleep(pause))
                 if self._handle.must_exit:
                     raise
@@ -446,7 +444,7 @@ class TaskConsumer:
         except errors.AgentError as error:
             log.info(
                 "the task could not be asked for: %s",
-                _why(self._agent.name, error),
+                self._agent.why(error),
                 extra={"task": self.view.task_id},
             )
         else:
@@ -470,11 +468,9 @@ class TaskConsumer:
     def _log(self, error: errors.AgentError) -> str:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
         if isinstance(error, errors.TokenUnavailable | errors.TokenRefused):
-            log.warning(
-                "the bot cannot log in to the agent: %s", _why(self._agent.name, error), extra=self._fields
-            )
+            log.warning("the bot cannot log in to the agent: %s", self._agent.why(error), extra=self._fields)
         else:
-            log.warning("the agent's side failed: %s", _why(self._agent.name, error), extra=self._fields)
+            log.warning("the agent's side failed: %s", self._agent.why(error), extra=self._fields)
         if error.said:
             log.debug("the agent's server wrote: %s", error.said, extra=self._fields)
         match error:
@@ -498,11 +494,6 @@ def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) ->
         quoted=around.part(takes_json=takes_json),
         metadata={**around.metadata, **request.metadata},
     )
-
-
-def _why(name: str, error: errors.AgentError) -> str:
-    """For the log: the sentence, with the names of the settings of the agent `name`."""
-    return in_words_of(name, error.brief)
 
 
 def _log_fields(question: Question, task_id: str | None) -> dict[str, str | None]:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ...clock import Clock
 from ...errors import AgentError, CardError, CardUntrusted, StoreError
+from ...settings.agents import sentence_of
 from ...settings.models import AgentSettings
 from ...turn.json_values import list_of, object_of, read_json
 from .auth import bare, origin_of
@@ -39,9 +40,10 @@ class FactStore(Protocol):
 class CardTrust:
     """Decides which card of the configured agent is trusted, and says why another one is not."""
 
-    def __init__(self, settings: AgentSettings, store: FactStore | None, clock: Clock) -> None:
+    def __init__(self, settings: AgentSettings, store: FactStore | None, clock: Clock, name: str) -> None:
         self._address, self._accepted = card_address(settings.url or ""), settings.accept_card or ""
         self._store, self._clock = store, clock
+        self._name = name
         self._trusted: CardFacts | None = None
         self._refusal = ""
 
@@ -85,7 +87,7 @@ class CardTrust:
             return False
         if self._refusal != str(error):
             self._refusal = str(error)
-            _log.error("the agent is not asked: %s", error)
+            _log.error("the agent is not asked: %s", sentence_of(self._name, str(error)))
         return True
 
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from ...agents.agents import Agents
 from ...agents.push_target import PushTarget
 from ...errors import AgentError
-from ...settings.agents import in_words_of
 from ...threads.ports import NewsOffers
 from ...turn.progress import TurnRecord
 
@@ -40,8 +39,7 @@ class PushOffers(NewsOffers):
                 turn.task_id or "", target.push_id, target.url, target.secret
             )
         except AgentError as error:
-            why = in_words_of(agent.name, error.brief)
-            _log.info("the agent was not told where to post news of a task: %s", why)
+            _log.info("the agent was not told where to post news of a task: %s", agent.why(error))
         return False
 
     async def withdraw(self, turn: TurnRecord) -> None:

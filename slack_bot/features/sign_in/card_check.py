@@ -8,7 +8,6 @@ from ...agents.agent import Agent
 from ...agents.wire.auth import origin_of
 from ...agents.wire.card import AgentCard
 from ...errors import AgentError
-from ...settings.agents import in_words_of
 from ...threads.ports import CommonParts
 from .server import AuthorizationServer
 from .tokens import SignInParts
@@ -42,6 +41,5 @@ async def _looked_at(agent: Agent, server: AuthorizationServer) -> tuple[str, st
         await server.metadata()
         return foreign_servers(await agent.ensure_card(), server)
     except AgentError as error:
-        why = in_words_of(agent.name, error.brief)
-        _log.info("the card of %s was not compared with the settings: %s", agent.name, why)
+        _log.info("an agent's card was not compared with the settings: %s", agent.why(error))
         return None

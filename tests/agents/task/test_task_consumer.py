@@ -673,6 +673,9 @@ class TaskServer:
         self.asked: list[tuple[float, str]] = []
         self.stopped = StoppedNotes()
 
+    def why(self, error: AgentError) -> str:
+        return error.brief
+
     async def task(self, verb: str, task_id: str, messages: int) -> Snapshot:
         self._note(verb, task_id)
         answer = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
