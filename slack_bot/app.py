@@ -59,7 +59,7 @@ from .inbound.events import SlackListeners
 from .inbound.health_server import serving_health
 from .inbound.http_mode import HTTP_ADDRESS, serve_http
 from .inbound.http_server import check_address
-from .inbound.socket_mode import SocketConnections
+from .inbound.socket_mode import SocketAddress, SocketConnections
 from .manifest import Wants, missing, wanted
 from .observe.facts import Observer, ToAll, traceparent_of
 from .observe.health import ENDING, STORE_FAILED, STORE_FAILOVER, Health, HealthCheck
@@ -82,7 +82,7 @@ from .store.knowledge import KNOWLEDGE, Profiles
 from .store.stores import StoreOptions, check_store, open_store
 from .threads.ports import CommonParts, ThreadPorts
 from .threads.threads import Threads, new_common_parts
-from .workspace_tokens import WorkspaceTokens
+from .workspace_tokens import WorkspaceTokens, check_tokens
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -339,9 +339,14 @@ def _new_hour(settings: Settings, store: Store, clock: Clock, total_of: TotalOf)
 
 
 async def serve(
-    app: App, stop: asyncio.Event, *, http: bool = False, ready: Callable[[], None] | None = None
+    app: App,
+    stop: asyncio.Event,
+    *,
+    http: bool = False,
+    ready: Callable[[], None] | None = None,
+    first: SocketAddress | None = None,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is in.
+    """Let Slack in until `stop` is set; `ready` is called when it is in. `first`: as of `SocketConnections`.
 
     Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
@@ -379,7 +384,7 @@ async def serve(
                 app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
             )
             async with _ports_open(receivers, slack):
-                await socket.serve(stop)
+                await socket.serve(stop, first)
     finally:
         for task in tasks:
             task.cancel()
@@ -459,11 +464,16 @@ class _Ending:
 async def _run(settings: Settings, ending: _Ending, health: Health, *, http: bool) -> None:
     wait = settings.store.lock_wait
     clock = system_clock()
+    check_file(settings)
     await check_store(store_options(settings.store))  # before a port is waited for
     metrics = _new_metrics(settings, clock)
     async with AsyncExitStack() as stack:
         scrape = None if metrics is None else metrics.scrape
         await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
+        if http:
+            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
+        async with _new_session() as session:
+            first = await check_tokens(settings.slack, session, http=http)
         observers: list[Observer] = [LogObserver(), *([metrics] if metrics else [])]
         for feature in FEATURES:
             if feature.observe is not None and (facts := feature.observe(settings, clock)) is not None:
@@ -473,17 +483,14 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
         if metrics is not None:
             metrics.watch(app.threads.conversations.load, app.threads.conversations.unseen_since, health)
             stack.enter_context(_running(metrics.measure_loop()))
-        if http:
-            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
-        else:
-            for receiver in app.receivers:
-                await receiver.check_port(wait)
+        for receiver in () if http else app.receivers:
+            await receiver.check_port(wait)
         await check_slack(app)
-        await asyncio.gather(*map(check_agent, app.agents))
+        await asyncio.gather(*(check_agent(each, app.agents.label(each)) for each in app.agents))
         await app.threads.replicas.start()
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, read_config_again, app)
         ending.has_begun = True
-        await serve(app, ending.stop, http=http)
+        await serve(app, ending.stop, http=http, first=first)
         log.info("ending")
         await app.close(settings.turns.shutdown_grace, ending.hurry)
 
@@ -551,7 +558,7 @@ def _note_identity(app: App, identity: AuthorizeResult) -> None:
         log.warning("%s", sentence, extra={"team": team})
 
 
-async def check_agent(agent: Agent) -> None:
+async def check_agent(agent: Agent, label: str) -> None:
     """Fetch the agent card, and see whether the agent lets the bot in. Else there is only a warning: that may
     be mended later. An agent that is slow to say so does not hold up the start.
     """
@@ -565,6 +572,6 @@ async def check_agent(agent: Agent) -> None:
         if type(error) is AgentUnreachable:  # nobody answers there; the others name a remedy of their own
             why = f"{why}; check A2A_AGENT_URL, and whether the agent runs"
         words = in_words_of(agent.name, why)
-        log.warning("the agent is not ready, questions will say so until it is: %s: %s", agent.key, words)
+        log.warning("the agent is not ready, questions will say so until it is: %s: %s", label, words)
     else:
-        log.info("the agent is ready: %s", agent.key)
+        log.info("the agent is ready: %s", label)

@@ -1,8 +1,9 @@
 """The verbs of `slack-bot`. What a verb needs is imported when it is called, so that `--help` is quick.
 
-Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong settings or
-unreadable input, 3 where `--strict` found an event that was not understood. Each problem is one sentence on
-stderr: `slack-bot replay: tape.jsonl, line 3: ...`.
+Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 where a person must mend something
+first (wrong usage or settings, a token that Slack refuses, unreadable input), 3 where `--strict` found
+an event that was not understood. Each problem is one sentence on stderr:
+`slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import __version__
-from .errors import BotError, SettingsError, UnreadableInput
+from .errors import LASTING, BotError
 from .settings.names import nearest
 
 _PROGRAM = "slack-bot"
@@ -80,7 +81,7 @@ def _run_verb(words: Sequence[str]) -> int:
         return run_guarded(lambda: args.verb(args))
     except BotError as error:
         sys.stderr.write(textwrap.indent(f"{error}\n", f"{_PROGRAM} {args.name}: "))
-        return 2 if isinstance(error, SettingsError | UnreadableInput) else 1
+        return 2 if isinstance(error, LASTING) else 1
 
 
 def run_guarded(verb: Callable[[], int]) -> int:

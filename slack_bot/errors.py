@@ -257,6 +257,10 @@ class SlackError(BotError):
         self.error = error
 
 
+class TokenNotGood(SlackError):
+    """Slack refuses a token of the settings: asking again would end so too."""
+
+
 class StoreError(BotError):
     """The store cannot be opened, read or written. `log_level` is one of `logging`."""
 
@@ -283,3 +287,11 @@ class StoreMissing(StoreError):
 
 class StoreOutdated(StoreError):
     """An older version of the bot wrote it."""
+
+
+class StoreForeign(StoreError):
+    """A newer version of the bot, or another program, wrote it: no waiting changes that."""
+
+
+LASTING = (SettingsError, UnreadableInput, TokenNotGood, StoreForeign)
+"""What has to be mended by a person before the same command can work."""

@@ -6,14 +6,15 @@ named in the log, to probes and by `doctor`; the others go on. Where Slack only 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
 from slack_bolt.authorization import AuthorizeResult
 
-from .errors import SlackError
-from .inbound.authorizer import Identities, new_authorize
+from .errors import SlackError, TokenNotGood
+from .inbound.authorizer import Identities, call_or_raise, new_authorize
+from .inbound.socket_mode import SocketAddress, new_address
 from .inbound.token_results import TokenResult, app_of, sign_in
 from .observe.health import Health
 from .settings.models import SlackSettings
@@ -25,6 +26,26 @@ from .slack.workspaces import InstallationMaker, Workspaces
 log = logging.getLogger(__name__)
 
 _AGAIN = 60.0  # seconds until a token is tried again for which Slack had no answer
+
+
+async def check_tokens(settings: SlackSettings, session: Any, *, http: bool) -> SocketAddress | None:
+    """See whether Slack refuses a token, before anything is opened. Of several bot tokens `WorkspaceTokens`
+    says it.
+
+    Returns the address of the first connection of Socket Mode; None in HTTP mode, or if Slack gave none now.
+    Raises TokenNotGood with a line for each token that Slack refuses. Nothing else is judged here.
+    """
+    client = new_web_client(settings, session)
+    asked: list[Coroutine[Any, Any, Any]] = [] if http else [new_address(client, settings)]
+    if settings.bot_tokens is None:
+        asked.append(call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN"))
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    if refused := [each for each in results if isinstance(each, TokenNotGood)]:
+        raise TokenNotGood("\n".join(map(str, refused)), error=refused[0].error)
+    for each in results:
+        if isinstance(each, BaseException) and not isinstance(each, SlackError):
+            raise each
+    return next((each for each in results if isinstance(each, SocketAddress)), None)
 
 
 class WorkspaceTokens:
@@ -49,7 +70,7 @@ class WorkspaceTokens:
     async def open(self) -> tuple[Workspaces, Identities]:
         """The workspaces, and who the bot is there. Of one token Slack is not asked yet.
 
-        Raises SlackError if none of several tokens works.
+        Raises SlackError if none of several tokens works, TokenNotGood if that will not change.
         """
         tokens = tokens_in(self._settings.bot_tokens)
         client = new_web_client(self._settings, self._session)
@@ -63,7 +84,8 @@ class WorkspaceTokens:
         await self._take(results, *opened)
         if not self._taken:
             more = f" None of the {len(results)} tokens works." if len(results) > 1 else ""
-            raise SlackError(f"{results[0].problem}{more}", error="no_token")
+            kind = SlackError if self._waiting else TokenNotGood
+            raise kind(f"{results[0].problem}{more}", error="no_token")
         self._opened = opened
         return opened
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,8 +151,10 @@ class Place:
 
 
 @asynccontextmanager
-async def place(folder: Path, *tapes: Tape) -> AsyncIterator[Place]:
-    workspace, clock = Workspace(), system_clock()
+async def place(
+    folder: Path, *tapes: Tape, faults: Mapping[str, Sequence[str | None]] | None = None
+) -> AsyncIterator[Place]:
+    workspace, clock = Workspace(faults=faults), system_clock()
     workspace.add_channel(CHANNEL).members.add(workspace.add_user("U1").id)
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))
     async with serve_scripted(agent) as agent_url, SlackServer(workspace, clock) as server:

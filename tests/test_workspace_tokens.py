@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,8 @@ from slack_bot.testing.slack.teams import token_of
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.e2e.several_teams import channel_of, new_teams, person_of, run_teams
+from tests.test_say import Place, place
+from tests.tools.test_terminal import names_in
 
 
 async def check_others_go_on(teams: list[Workspace], *bad: int, sentence: str) -> None:
@@ -145,3 +148,65 @@ async def test_a_token_that_dies_later_is_named_to_probes() -> None:
         await bot.ask(1, "hello")
         await bot.idle()
         assert not bot.app.health.is_ok(HealthCheck.TOKEN)
+
+
+# -- at the start of a process, before anything is opened
+
+BOT = "slack-bot run: Slack refused SLACK_BOT_TOKEN (invalid_auth): copy the token again"
+APP = "slack-bot run: Slack refused SLACK_APP_TOKEN (invalid_auth): copy the token again"
+
+
+async def run_with(at: Place, **env: str) -> tuple[int | None, str]:
+    """The exit status of `run`, and what it says."""
+    status, _, told = await Place(at.workspace, at.agent, {**at.env, **env}, at.folder).told("run")
+    return status, told
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sentences"),
+    [
+        ({"SLACK_BOT_TOKEN": "xoxb-wrong"}, [BOT]),
+        ({"SLACK_APP_TOKEN": "xapp-wrong"}, [APP]),
+        ({"SLACK_BOT_TOKEN": "xoxb-wrong", "SLACK_APP_TOKEN": "xapp-wrong"}, [APP, BOT]),
+    ],
+)
+async def test_wrong_tokens_end_the_start_as_wrong_settings_do(
+    tokens: dict[str, str], sentences: list[str], tmp_path: Path
+) -> None:
+    async with place(tmp_path) as at:
+        status, told = await run_with(at, **tokens)
+    assert status == 2
+    lines = told.splitlines()
+    assert [any(line.startswith(each) for line in lines) for each in sentences] == [True] * len(sentences)
+    assert len(lines) == len(sentences), "nothing else was begun"
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", ["internal_error", "ratelimited", "http:503", "error:something_new"])
+@pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
+async def test_an_outage_is_no_wrong_token_and_is_tried_again(
+    error: str, method: str, tmp_path: Path
+) -> None:
+    async with place(tmp_path, faults={method: [error]}) as at:
+        status, told = await run_with(at)
+    assert status == 1, told
+
+
+async def test_of_several_tokens_of_which_none_is_good_a_person_must_mend_one(tmp_path: Path) -> None:
+    wrong = {"SLACK_BOT_TOKEN": "", "SLACK_BOT_TOKENS": "xoxb-one,xoxb-two"}
+    async with place(tmp_path) as at:
+        status, told = await run_with(at, **wrong)
+        assert (status, "None of the 2 tokens works." in told) == (2, True)
+    async with place(tmp_path, faults={"auth.test": [None, "internal_error"]}) as at:
+        status, told = await run_with(at, **wrong)
+        assert (status, "None of the 2 tokens works." in told) == (1, True)
+
+
+async def test_a_file_that_is_not_there_is_told_before_anything_is_opened(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        status, told = await run_with(at, SLACK_BOT_CONFIG="gone.toml")
+    assert (status, names_in(tmp_path)) == (2, [])
+    assert told == (
+        "slack-bot run: SLACK_BOT_CONFIG names gone.toml, which does not exist; correct the path, or take"
+        " SLACK_BOT_CONFIG away"
+    )

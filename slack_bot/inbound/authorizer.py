@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from ..errors import SlackError
+from ..errors import SlackError, TokenNotGood
 from ..turn.people import Organisation
 from .read import BotIdentity
 
@@ -28,6 +28,18 @@ _REMEDIES = {
     "ratelimited": "it was used too often lately; start again in a minute",
     **dict.fromkeys(("internal_error", "fatal_error", "service_unavailable", "request_timeout"), _LATER),
 }
+_LASTING = frozenset(
+    [
+        "invalid_auth",
+        "not_authed",
+        "token_revoked",
+        "token_expired",
+        "account_inactive",
+        "not_allowed_token_type",
+        "missing_scope",
+    ]
+)
+"""Errors that a person must mend. Any other one may be an outage, also an unknown one."""
 _NOT_SLACK = "check SLACK_API_URL and the proxy if there is one, or try again later"
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
 """What slack_sdk raises for a body that it cannot read."""
@@ -126,7 +138,8 @@ async def call_or_raise(
 ) -> AsyncSlackResponse:
     """Call a method of Slack that must succeed, and return the answer.
 
-    `setting`: the variable of the token, for the error. Raises SlackError with a remedy.
+    `setting`: the variable of the token, for the error. Raises SlackError with a remedy, TokenNotGood where
+    asking again would end so too.
     """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
@@ -140,7 +153,9 @@ async def call_or_raise(
         remedy = _REMEDIES.get(name, "check it in your Slack app settings" if error_name else _NOT_SLACK)
         if error_name is None and status == HTTPStatus.OK:
             raise SlackError(_not_slack(client), error="unreadable") from error
-        raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
+        is_lasting = name in _LASTING and status < HTTPStatus.INTERNAL_SERVER_ERROR
+        kind = TokenNotGood if is_lasting else SlackError
+        raise kind(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise SlackError(
             f"Slack cannot be reached at {client.base_url}; check the network, SLACK_API_URL, and the proxy"

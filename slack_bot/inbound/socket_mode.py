@@ -17,6 +17,7 @@ import logging
 import math
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 _LONGEST_PAUSE = 300.0
 _MOST_DOUBLINGS = 16
 _OPEN_TIMEOUT = 30.0  # seconds to open a connection, with Slack's hello
+_FRESH = 15.0  # seconds for which the address of a connection is used; Slack does not say how long it is good
 _OVERLAP = 5.0  # seconds for which a connection is read after another one has taken its place
 _ACK_TIMEOUT = 3.0  # seconds in which Slack wants its acknowledgement (facts: Slack 3.4)
 _CLOSE_TIMEOUT = 2.0  # seconds to close a connection whose other end may be gone: half of them for its answer
@@ -52,6 +54,28 @@ _REFUSALS = {
     _TOO_MANY: _CROWDED,
     _OFF: f"Socket Mode is off in the settings of the Slack app ({_OFF}): switch it on, or use run --http.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class SocketAddress:
+    """The address of a new connection, which holds a ticket. `given_at`: when Slack gave it, in the loop's
+    time.
+    """
+
+    url: str
+    given_at: float
+
+
+async def new_address(client: AsyncWebClient, slack: SlackSettings) -> SocketAddress:
+    """Ask Slack for an address, which also shows whether the app token is good.
+
+    Raises SettingsError without one, TokenNotGood if it is wrong, and SlackError.
+    """
+    if not slack.app_token:
+        raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+    token = slack.app_token.get_secret_value()
+    answer = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token)
+    return SocketAddress(str(answer.get("url")), asyncio.get_running_loop().time())
 
 
 class _NotConnected(Exception):
@@ -120,17 +144,17 @@ class SocketConnections:
         self._check: asyncio.Task[None] | None = None
         self._failures: dict[str, int] = {}  # problems, with how many failures in a row were logged
 
-    async def serve(self, stop: asyncio.Event) -> None:
-        """Receive Slack's events until `stop` is set.
+    async def serve(self, stop: asyncio.Event, first: SocketAddress | None = None) -> None:
+        """Receive Slack's events until `stop` is set. `first`: an address that Slack gave before.
 
-        Raises SettingsError without an app token, and SlackError if the token is wrong or Slack cannot be
-        reached.
+        Without it a wrong token ends the bot here, which later would be tried for ever: raises as
+        `new_address`.
         """
-        if self._slack.app_token is None:
-            raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+        first = first or await new_address(self._client, self._slack)
+        is_fresh = asyncio.get_running_loop().time() - first.given_at < _FRESH
         async with aiohttp.ClientSession() as self._session:
-            # here a wrong token ends the bot; later it would be tried for ever
-            addresses = [await self._new_address(), *[None] * (self._slack.socket_connections - 1)]
+            address = first.url if is_fresh else None
+            addresses = [address, *[None] * (self._slack.socket_connections - 1)]
             tasks: list[asyncio.Task[object]] = [asyncio.create_task(stop.wait(), name="stop")]
             tasks += [
                 asyncio.create_task(self._keep_one(each), name="slack connection") for each in addresses
@@ -144,14 +168,6 @@ class SocketConnections:
                 await _cancelled(tasks)
                 await _cancelled([task for task in (self._check, *self._closing) if task is not None])
                 await asyncio.gather(*map(self._close, tuple(self._open)))
-
-    async def _new_address(self) -> str:
-        """Ask Slack for the address of a new connection, which holds a ticket. Raises SlackError."""
-        token = self._slack.app_token.get_secret_value() if self._slack.app_token else ""
-        answer = await call_or_raise(
-            self._client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token
-        )
-        return str(answer.get("url"))
 
     async def _keep_one(self, address: str | None) -> None:
         """Keep one connection open for ever; the first one at `address`.
@@ -211,7 +227,7 @@ class SocketConnections:
     async def _new(self, address: str | None = None) -> _Connection:
         try:
             async with asyncio.timeout(_OPEN_TIMEOUT):
-                address = address or await self._new_address()
+                address = address or (await new_address(self._client, self._slack)).url
                 socket = await self._session.ws_connect(
                     address,
                     proxy=self._client.proxy,

@@ -22,7 +22,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from ..clock import system_clock
-from ..errors import StoreError
+from ..errors import StoreError, StoreForeign
 from ..observe.outage import Outage
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
@@ -453,9 +453,9 @@ def turns_source() -> str:
 
 
 def refuse_newer(version: int, address: str) -> None:
-    """Raise StoreError if a newer version of the bot wrote the store."""
+    """Raise StoreForeign if a newer version of the bot wrote the store."""
     if version > VERSION:
-        raise StoreError(
+        raise StoreForeign(
             f"The store {address} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
         )

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import StoreError
+from ..errors import StoreError, StoreForeign
 from .collection import name_of
 from .private_file import inode_of, make_private, unusable, unwritable
 
@@ -139,13 +139,13 @@ def format_of(connection: sqlite3.Connection, path: Path) -> int:
     """The version of the file's format, 0 for a new file. Raises StoreError if the file cannot be used."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
-        raise StoreError(
+        raise StoreForeign(
             f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__URL."
         )
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if bool(version) != bool(tables) or (tables and not tables & {"accepted", "turns"}):
-        raise StoreError(
+        raise StoreForeign(
             f"The file {path} belongs to another program; name another file in SLACK_BOT_STORE__URL."
         )
     return version

@@ -216,7 +216,7 @@ async def test_an_agent_that_refuses_the_login_is_known_from_the_start_until_it_
     server: TokenServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with town(server, audience="agent", card_ttl=0.001) as here:
-        await check_agent(here.app.agent)
+        await check_agent(here.app.agent, here.app.agents.label(here.app.agent))
         (warned,) = [each.getMessage() for each in caplog.records if each.name == "slack_bot.app"]
         assert warned.startswith("the agent is not ready, questions will say so until it is: ")
         assert (
@@ -231,7 +231,7 @@ async def test_an_agent_that_refuses_the_login_is_known_from_the_start_until_it_
         here.guard.audience = ""
         assert await here.answered(here.ask("echo")) == "echo"
         assert here.app.health.is_ok(HealthCheck.AGENT)
-        await check_agent(here.app.agent)
+        await check_agent(here.app.agent, here.app.agents.label(here.app.agent))
         assert here.app.health.is_ok(HealthCheck.AGENT)
 
 

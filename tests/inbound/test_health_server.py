@@ -81,7 +81,7 @@ async def probed(http: bool = False, **overrides: Any) -> AsyncIterator[tuple[Sl
     settings = {"health.port": free_port(), "health.store_interval": 0.05, **overrides}
     async with bot_on_network(answer("Hello.", seconds=1.0), http=http, **settings) as (_, face, app):
         await check_slack(app)
-        await check_agent(app.agent)
+        await check_agent(app.agent, app.agents.label(app.agent))
         async with serving_health(app.settings.health, app.health):
             yield face, app, Probe(app.settings.health.port)
 
@@ -175,7 +175,7 @@ async def test_an_agent_that_is_away_is_a_warning_only_until_it_answers_again() 
 
         async with await build(settings) as app, connected(app), serving_health(settings.health, app.health):
             await check_slack(app)
-            await check_agent(app.agent)
+            await check_agent(app.agent, app.agents.label(app.agent))
             assert (await probe.ask())[1]["checks"]["agent"].startswith("The agent could not be reached")
             async with serve_scripted(ScriptedAgent(answer("Here.")), port=port):
                 await ask_and_look(is_there=True)
