@@ -1,21 +1,29 @@
-"""`slack-bot api-key`: a new key for the HTTP API, and the table for the file, which has only its hash."""
+"""`slack-bot api-key`: a new key for the HTTP API, and the table for the file, which has only its hash.
+
+Who reads it gets both, each below a line that says what it is. Who pipes it gets the key alone on stdout, and
+all else on stderr.
+"""
 
 import argparse
 import sys
 
 from ..features.api.keys import hash_of, new_key
 
+_FOR_PROGRAM = "# 1. The key: for the program that calls. It is shown only now, so keep it there.\n"
+_PIPED = "# 1. The key went to standard output, for the program that calls. It is shown only now.\n"
 _TABLE = """
-# below SLACK_BOT_CONFIG's file; the key above is shown only now
+# 2. The table: for the file that SLACK_BOT_CONFIG names. It has the hash, and not the key.
 [keys.{}]
 hash = "{}"
-channels = []
+channels = []    # ids of the channels into which it may write; "*": all
 """
 
 
 def main(args: argparse.Namespace) -> int:
     """Print both: the key on stdout, the table on stderr."""
     key = new_key()
+    sys.stderr.write(_FOR_PROGRAM if sys.stdout.isatty() else _PIPED)
+    sys.stderr.flush()
     sys.stdout.write(f"{key}\n")
     sys.stdout.flush()
     sys.stderr.write(_TABLE.format(args.key, hash_of(key)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,12 @@ from ...clock import Clock
 from ...inbound.access import HourlyQuestions
 from ...store.contracts import Store
 from ...store.outbound import accept_outbound, outbound
-from ...turn.failure import why_failed
+from ...turn.failure import program_in_words, why_failed
 from ...turn.outbound import FAILED, OutboundMessage, OutboundRecord
 from ...turn.progress import Stage
 from .answers import Problem, RequestRefused
+
+_log = logging.getLogger(__name__)
 
 Sender = tuple[str, str]
 """What sends, `key` or `hook`, and its name."""
@@ -51,6 +54,7 @@ class Outbox:
         record = await accept_outbound(self._store, new)
         if fingerprint and record.fingerprint != fingerprint:
             raise _conflict()
+        _log_taken(record, is_again=known is not None)
         return record
 
     async def _check_limits(self, message: OutboundMessage, key: str) -> None:
@@ -84,6 +88,16 @@ class Outbox:
 
 def _key_of(sender: Sender, message_id: str) -> str:
     return f"{sender[0]}:{sender[1]}:{message_id}"
+
+
+def _log_taken(record: OutboundRecord, *, is_again: bool) -> None:
+    """One line with the ids, and nothing that was written."""
+    said, message_id = record.message, record.key.rpartition(":")[2]
+    what, where = "question" if said.is_question else "text", said.channel or said.user
+    came = f"came again and is {record.state}" if is_again else "is taken"
+    extra = {"turn": record.key, "team": said.team or None, "thread_ts": said.thread_ts or None}
+    who = program_in_words(said.program)
+    _log.info("a %s of %s for %s %s: id %s", what, who, where, came, message_id, extra=extra)
 
 
 def _conflict() -> RequestRefused:

@@ -1,6 +1,6 @@
 """What answers use: counted, shown below them, and kept within limits. Off as long as no setting wants it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from ...agents.agents import Agents
@@ -68,11 +68,17 @@ async def check(settings: Settings) -> AsyncIterator[Diagnosis]:
         entries = read_agents(settings).entries
     except SettingsError:
         return  # the check of the file says why
-    for name, entry in entries.items():
-        if entry.input_price is None or entry.output_price is None:
-            text = f"what the answers of {name} cost counts only if it reports money"
-            remedy = "set its input_price and output_price, for a million tokens"
-            yield unknown("usage", text, remedy)
+    no_price = [name for name, each in entries.items() if None in (each.input_price, each.output_price)]
+    if no_price:
+        text = f"what the answers of {_joined(no_price)} cost counts only if the agent itself reports money"
+        remedy = "set input_price and output_price of the agent, for a million tokens"
+        yield unknown("usage", text, remedy)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """`a`, `a and b`, or `a, b and c`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 FEATURE = Feature("usage", start, serve_threads, check=SettingsCheck(check, ()), collections=(DAY_USAGE,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,21 @@ async def test_an_agent_answers_and_people_go_on_in_the_thread(tmp_path: Path, h
         here.say(f"<@{here.workspace.bot.user_id}> really?", root)
         await here.until(lambda: here.read(root)[-1] == "Yes.")
         assert here.agent.questions[1].params["message"]["contextId"]
+
+
+async def test_what_is_taken_is_one_line_of_the_log_with_its_ids_and_without_its_text(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "slack_bot.features.api")
+    async with place(tmp_path) as here:
+        taken = [await here.post(ASK), await here.post(ASK)]
+        message_id = taken[0].body["id"]
+        await here.until_ended(message_id)
+    lines = [each.getMessage() for each in caplog.records if message_id in each.getMessage()]
+    first, again = lines
+    assert first == f"a question of the key ci for {CHANNEL} is taken: id {message_id}"
+    assert again.startswith(f"a question of the key ci for {CHANNEL} came again and is ")
+    assert "What broke?" not in caplog.text and "Nightly build" not in caplog.text
 
 
 async def test_into_a_thread_by_its_link_and_to_a_person(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from slack_bot.features.usage.feature import FEATURE
@@ -46,6 +48,18 @@ async def test_doctor_names_the_limits_and_what_they_do_not_count() -> None:
     first, second = await found(USAGE__TOTAL_COST="5")
     assert first == (DiagnosisState.OK, "in a day: all 5.00 USD")
     assert second[0] is DiagnosisState.UNKNOWN
-    assert "default cost counts only if it reports money" in second[1]
+    assert "default cost counts only if the agent itself reports money" in second[1]
     prices = {"AGENT__INPUT_PRICE": "1", "AGENT__OUTPUT_PRICE": "2"}
     assert len(await found(USAGE__TOTAL_COST="5", **prices)) == 1
+
+
+async def test_of_several_agents_without_prices_doctor_has_one_finding(tmp_path: Path) -> None:
+    prices = "input_price = 1\noutput_price = 2\n"
+    tables = {"a": "", "b": prices, "c": "input_price = 1\n", "d": ""}
+    (file := tmp_path / "bot.toml").write_text(
+        "".join(f'[agents.{name}]\nurl = "http://{name}.invalid"\n{more}' for name, more in tables.items())
+    )
+    _, *rest = await found(USAGE__TOTAL_COST="5", CONFIG=str(file))
+    ((state, text),) = rest
+    assert state is DiagnosisState.UNKNOWN
+    assert text.startswith("what the answers of default, a, c and d cost counts only if")
