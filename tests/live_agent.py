@@ -90,6 +90,8 @@ class Live:
     tasks: dict[str, str] = field(default_factory=dict)
     hold: int = 0
     release: asyncio.Event = field(default_factory=asyncio.Event)
+    called: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)  # a task
     done: asyncio.Event = field(default_factory=asyncio.Event)  # a task is completed
     pushes: list[TaskPushNotificationConfig] = field(default_factory=list)
     before_push: Callable[[], Awaitable[object]] | None = None
@@ -115,6 +117,7 @@ class _Executor(AgentExecutor):
             assert context.message is not None
             task = new_task_from_user_message(context.message)
             self._live.tasks[task.id] = said
+            self._live.begun.set()
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         if said.startswith("reply:"):
@@ -281,6 +284,7 @@ class _App:
             if scope["method"] == "POST":
                 body, receive = await _read(receive)
                 live.calls.append((headers, json.loads(body)))
+                live.called.set()
             refused = None if guard is None or scope["method"] == "GET" else await guard(headers)
             if refused is not None:
                 status, challenge = refused

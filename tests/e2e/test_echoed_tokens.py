@@ -124,12 +124,12 @@ async def test_an_exchanged_token_of_a_process_that_died_is_masked_by_the_next_o
         live.hold = 1
         async with bot(live, workspace, overrides, store) as first:
             root = ask("U1", first, workspace)
-            await wait_until(lambda: live.tasks, workspace)
+            await live.begun.wait()
         store.handed_on()
         async with bot(live, workspace, overrides, store) as second:
-            calls = len(live.calls)
+            live.called.clear()
             await second.threads.replicas.start()
-            await wait_until(lambda: len(live.calls) > calls, workspace)
+            await live.called.wait()
             live.release.set()
             assert await answer_in(root, second, workspace) == SHOWN
             tokens, stored = tokens_of(live), await stored_of(second, workspace)
