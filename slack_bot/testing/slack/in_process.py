@@ -10,11 +10,13 @@ import errno
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import (
     ClientConnectorError,
+    ClientResponseError,
     ContentTypeError,
     FormData,
     RequestInfo,
@@ -86,9 +88,17 @@ class SlackResponse:
     async def json(self, **_: Any) -> Any:
         """The body, decoded. aiohttp's `ContentTypeError` where it is a page."""
         if self.content_type == _PAGE_TYPE:
-            request = RequestInfo(self._url, "POST", CIMultiDictProxy(CIMultiDict()), self._url)
-            raise ContentTypeError(request, (), status=self.status, message="unexpected mimetype")
+            raise ContentTypeError(self._request, (), status=self.status, message="unexpected mimetype")
         return json.loads(self._body)
+
+    def raise_for_status(self) -> None:
+        """Raise aiohttp's `ClientResponseError` from 400 on."""
+        if self.status >= HTTPStatus.BAD_REQUEST:
+            raise ClientResponseError(self._request, (), status=self.status)
+
+    @property
+    def _request(self) -> RequestInfo:
+        return RequestInfo(self._url, "POST", CIMultiDictProxy(CIMultiDict()), self._url)
 
     async def text(self, **_: Any) -> str:
         return self._body.decode()
