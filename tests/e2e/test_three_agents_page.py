@@ -44,9 +44,10 @@ async def login_page(browser: Browser, page: Page) -> AsyncIterator[Page]:
     await page.send("Page.bringToFront")
 
 
-async def decide(login: Page, account: str, decision: str = "allow") -> str:
-    """Choose an account and a button. Returns what the page says in the end."""
-    await login.click(f"[name=account][value={account}]")
+async def decide(login: Page, account: str | None = None, decision: str = "allow") -> str:
+    """Choose an account (None: the offered one) and a button. Returns what the page says in the end."""
+    if account is not None:
+        await login.click(f"[name=account][value={account}]")
     await login.follow(f"[name=decision][value={decision}]")
     return await text_of(login, "body")
 
@@ -79,7 +80,7 @@ async def test_a_person_signs_in_and_the_question_goes_on(
     async with login_page(browser, page) as login:
         await picture(page, "asked-to-sign-in")
         await picture(login, "sign-in")
-        assert "signed in" in await decide(login, "maya")
+        assert "signed in" in await decide(login)
         await picture(login, "signed-in")
     await settled(page, "Tickets")
     await page.until("document.querySelector('#roots').innerText.includes('You are signed in at')")
@@ -88,6 +89,23 @@ async def test_a_person_signs_in_and_the_question_goes_on(
     shown = await text_of(page, "#thread .message:last-child")
     assert "Laptop for the Lisbon office" in shown
     assert "room 3.14" not in shown
+
+
+async def test_the_person_who_pressed_is_offered_first(
+    browser: Browser, page: Page, playground: Playground
+) -> None:
+    await page.value("document.querySelector('#people [title=\"Be Priya\"]').click()")
+    await page.click(f"#places [data-channel={playground.workspace.direct('U0PRIYA')}]")
+    await page.click("#say-root textarea")
+    await page.type("show my tickets")
+    await page.enter()
+    async with login_page(browser, page) as login:
+        chosen = "[...document.querySelectorAll('[name=account]:checked')].map((one) => one.value).join()"
+        assert await login.value(chosen) == "priya"
+        assert "signed in" in await decide(login)
+    await settled(page, "Tickets")
+    await page.until("document.querySelector('#roots').innerText.includes('You are signed in at')")
+    assert await page.value("document.querySelector('#roots .private .button')") is None
 
 
 async def test_another_person_s_account_is_refused_and_both_read_why(

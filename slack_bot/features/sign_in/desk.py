@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from ...errors import AgentError, AskerRefused, StoreError, TokenRefused
+from ...errors import AgentError, AskerRefused, AskerUnavailable, StoreError, TokenRefused
 from ...slack.proven_people import ProvenPeople
 from ...store.collection import KeptPerson
 from ...store.sign_ins import SignInKey
@@ -194,7 +194,8 @@ class SignInDesk:
         verifier, nonce = _new_secret(), _new_secret()
         state = f"{sign_in.name}.{secret}"
         challenge = base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
-        url = await server.authorization_url(self._redirect_uri, state, challenge, nonce)
+        hint = await self._hint_for(sign_in)
+        url = await server.authorization_url(self._redirect_uri, state, challenge, nonce, hint)
         inside = json.dumps({"verifier": verifier, "nonce": nonce})
         visit = BrowserVisit(
             hash_of(secret), hash_of(cookie), self._vault.seal(inside, *sign_in.key, "visit")
@@ -205,6 +206,13 @@ class SignInDesk:
 
         await self._store.change(SIGN_INS, (sign_in.name,), visited, self._now())
         return Opening(url, cookie_name(state), cookie)
+
+    async def _hint_for(self, sign_in: PendingSignIn) -> str:
+        """The address of the one account that is taken, for the server to offer; "" if Slack is silent."""
+        try:
+            return await self.email_of(AskingPerson(sign_in.key.team, sign_in.key.user)) or ""
+        except AskerUnavailable:
+            return ""
 
     @property
     def _redirect_uri(self) -> str:

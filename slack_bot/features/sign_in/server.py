@@ -91,8 +91,12 @@ class AuthorizationServer:
         """See that the bot has a client there, before somebody is asked to sign in."""
         await self._clients.client()
 
-    async def authorization_url(self, redirect_uri: str, state: str, challenge: str, nonce: str) -> str:
-        """Where a browser is sent to sign in."""
+    async def authorization_url(
+        self, redirect_uri: str, state: str, challenge: str, nonce: str, login_hint: str = ""
+    ) -> str:
+        """Where a browser is sent to sign in. `login_hint`: the account that the server may offer first
+        (OpenID Connect Core, 3.1.2.1); one that does not know it ignores it (RFC 6749, 3.1).
+        """
         settings, place = await self._client_for_browser(redirect_uri), (await self.metadata()).authorization
         words = {
             "response_type": "code",
@@ -105,6 +109,7 @@ class AuthorizationServer:
             "code_challenge_method": "S256",
             "resource": settings.resource or "",
             "audience": settings.audience or "",
+            "login_hint": login_hint,
         }
         given = urlencode({name: value for name, value in words.items() if value})
         return f"{place}{'&' if '?' in place else '?'}{given}"

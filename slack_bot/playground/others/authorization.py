@@ -42,7 +42,9 @@ class RefusedRequest(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskedConsent:
-    """A browser that was sent here to sign in. `state` goes back with it."""
+    """A browser that was sent here to sign in. `state` goes back with it. `login_hint`: the address of who is
+    to sign in, as the client knows it (OpenID Connect Core, 3.1.2.1).
+    """
 
     client: str
     redirect_uri: str
@@ -51,6 +53,7 @@ class AskedConsent:
     resource: str
     scopes: tuple[str, ...]
     until: float
+    login_hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,7 @@ class AuthorizationDesk:
             resource,
             scopes,
             now + _PAGE_LIFE,
+            query.get("login_hint", ""),
         )
         _keep(self._asked, name, asked)
         return name, asked

@@ -65,14 +65,14 @@ _CONSENT = """
 <fieldset><legend>Sign in as</legend>{accounts}</fieldset>
 <p>It will be able to:</p><ul>{scopes}</ul>
 <div class="buttons">
-<button name="decision" value="refuse">Refuse</button>
+<button name="decision" value="refuse" formnovalidate>Refuse</button>
 <button class="go" name="decision" value="allow">Allow</button>
 </div>
 </form>
 <p><small>This server is a part of the playground and has no passwords. Sign in as somebody else, and the
 bot refuses it.</small></p>
 """
-_ACCOUNT = """<label><input type="radio" name="account" value="{subject}"{checked}>
+_ACCOUNT = """<label><input type="radio" name="account" value="{subject}" required{checked}>
 <span>{name}<small>{email}</small></span></label>"""
 _MEANINGS = {
     "email": "see your name and your verified e-mail address",
@@ -240,9 +240,9 @@ def _consent(name: str, asked: AskedConsent, application: str) -> str:
             subject=account.subject,
             name=html.escape(account.name),
             email=html.escape(account.email),
-            checked=" checked" if number == 0 else "",
+            checked=" checked" if asked.login_hint.casefold() == account.email.casefold() else "",
         )
-        for number, account in enumerate(ACCOUNTS.values())
+        for account in ACCOUNTS.values()
     )
     scopes = "".join(f"<li>{_MEANINGS[scope]}</li>" for scope in asked.scopes if scope in _MEANINGS)
     return _CONSENT.format(

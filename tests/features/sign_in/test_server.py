@@ -54,6 +54,12 @@ async def test_where_a_browser_is_sent() -> None:
     )
 
 
+async def test_the_server_is_told_whose_account_it_may_offer_first() -> None:
+    async with server() as there:
+        url = await there.authorization_url("https://bot.example/back", "s", "c", "n", "ann+x@example.com")
+    assert url.endswith("&login_hint=ann%2Bx%40example.com")
+
+
 async def test_which_addresses_of_a_card_mean_this_server() -> None:
     async with server(token_endpoint="https://tokens.example/t") as there:
         here = there.issuer

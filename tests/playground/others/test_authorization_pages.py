@@ -67,6 +67,18 @@ async def test_the_metadata_names_addresses_of_this_issuer(http: httpx.AsyncClie
     assert told["code_challenge_methods_supported"] == ["S256"]
 
 
+@pytest.mark.parametrize(
+    ("hint", "chosen"), [("JONAS@example.com", ["jonas"]), ("", []), ('"><script>', []), ("nobody@x", [])]
+)
+async def test_the_account_that_the_bot_names_is_chosen_and_else_none(
+    http: httpx.AsyncClient, hint: str, chosen: list[str]
+) -> None:
+    page = await http.get("/authorize", params={**QUERY, "login_hint": hint})
+    assert re.findall(r'value="(\w+)" required checked', page.text) == chosen
+    assert page.text.count('type="radio"') == page.text.count("required") == 3
+    assert "<script" not in page.text
+
+
 async def test_the_page_names_the_people_and_what_is_asked_and_nothing_of_others(
     http: httpx.AsyncClient,
 ) -> None:
