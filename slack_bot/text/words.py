@@ -440,6 +440,7 @@ SIGN_IN_LABEL = "Sign in at {}"
 SIGN_IN_TO_LABEL = "Sign in to {} at {}"  # an agent, and the host
 SIGN_IN_AT = "The agent asks you to sign in at {}."
 SIGN_IN_CARE = " Open this only if you know that address, and never type a password into Slack."
+SIGN_IN_LINK_OPENED = "You opened the page to sign in. “Get the link” gives it to you again."
 SIGN_IN_UNREADABLE = "The agent gave no address that can be read."
 SIGN_IN_WITHOUT_HTTPS = "The agent gave no https address, so I do not pass it on."
 SIGN_IN_NOT_PLAIN = "The agent's link to {} is not a plain one, so I do not pass it on."

@@ -11,6 +11,7 @@ from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.words import SIGN_IN_LINK_OPENED
 from slack_bot.turn.buttons import FEEDBACK_MODAL, TurnButton
 from slack_bot.turn.open_form import FormAction
 from tests.form_tapes import ONE, asking, form_in
@@ -92,8 +93,8 @@ async def test_who_may_not_press_is_told(tape: Any, name: str, value: str | None
 
 
 @on_virtual_time
-async def test_a_link_stays_when_it_was_opened() -> None:
-    """It is in a private message: one with an offer goes away when it is taken, this one does not."""
+async def test_a_link_that_was_opened_is_a_button_no_longer() -> None:
+    """The sign-in may be over soon. Until then the form's own button gives the link again."""
     asks = asking({}, "Sign in at https://login.example/start?x=1", state="auth-required")
     async with run_bot(asks, answer("Done.")) as bot:
         root = await bot.ask("hi")
@@ -102,4 +103,7 @@ async def test_a_link_stays_when_it_was_opened() -> None:
         bot.workspace.press("U1", CHANNEL, link.ts, "form_opened", now=bot.now)
         assert await bot.deliver() == [200]
         await asyncio.sleep(1)
-        assert [seen.ts for seen in bot.thread(root) if seen.ephemeral_for == "U1"] == [link.ts]
+        (private,) = [seen for seen in bot.thread(root) if seen.ephemeral_for == "U1"]
+        assert private.read == SIGN_IN_LINK_OPENED
+        assert "form_opened" not in str(private.blocks)
+        assert "form_link" in str(form_in(bot, root).blocks)

@@ -24,6 +24,7 @@ from ...text.words import (
     FORM_REJECTED,
     FORM_SENT_UNCHANGED,
     LINK_NOT_SENT,
+    SIGN_IN_LINK_OPENED,
 )
 from ...threads.intake import Intake
 from ...threads.ports import CommonParts, ThreadPorts
@@ -54,6 +55,7 @@ class FormPresses:
                 failure="an answer to a form was not stored: %s",
                 sorry=FORM_ANSWER_NOT_STORED,
                 opens_modal=action in _OPEN_MODALS,
+                is_offer=action is FormAction.OPENED,
                 channel_of=self._channel_of,
             )
 
@@ -68,7 +70,9 @@ class FormPresses:
         if form_press is None:
             _log.warning("ignored: a form's button or modal without a handle")
             return PressReply()
-        return PressReply() if form_press.action is FormAction.OPENED else await self._take(form_press)
+        if form_press.action is FormAction.OPENED:  # no button is left of a sign-in that may be over soon
+            return PressReply(SIGN_IN_LINK_OPENED if press.private_url else None)
+        return await self._take(form_press)
 
     async def _take(self, press: FormPress) -> PressReply:
         form = await form_of(self._store, press.handle)
