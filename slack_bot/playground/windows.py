@@ -1,4 +1,4 @@
-"""PURE. What a page shows beside messages: each person's Home tab and modal, and suggested prompts."""
+"""PURE. What a page shows beside messages: each person's Home tab and modals, and suggested prompts."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -21,20 +21,22 @@ class Windows:
         people = [person.id for person in self._workspace.state.people.values() if not person.is_bot]
         return {
             "homes": {user: home for user in people if (home := self._home(user)) is not None},
-            "modals": {user: modal for user in people if (modal := self._modal(user)) is not None},
+            "modals": {user: modals for user in people if (modals := self._modals(user))},
             "prompts": [
                 {"channel": channel, "thread_ts": ts, "prompts": prompts}
                 for (channel, ts), prompts in self._prompts.items()
             ],
         }
 
-    def complain(self, user: str, errors: Mapping[str, str]) -> None:
-        """Slack's client does not send the modal: what is wrong, by `block_id`."""
-        self._send({"type": "modal", "user": user, "modal": {**(self._modal(user) or {}), "errors": errors}})
+    def complain(self, user: str, errors: Mapping[str, str], window: str = "") -> None:
+        """Slack's client does not send the modal of this window: what is wrong, by `block_id`."""
+        modals = self._modals(user)
+        modals[window] = {**modals.get(window, {}), "errors": errors}
+        self._send({"type": "modals", "user": user, "modals": modals})
 
     def _changed(self, change: Change) -> None:
         if change.kind == "view":
-            self._send({"type": "modal", "user": change.user, "modal": self._modal(change.user)})
+            self._send({"type": "modals", "user": change.user, "modals": self._modals(change.user)})
             self._send({"type": "home", "user": change.user, "home": self._home(change.user)})
         elif change.kind == "thread":
             key = (change.channel, change.thread_ts)
@@ -48,11 +50,14 @@ class Windows:
         view = self._workspace.state.views.get(f"home-{user}")
         return None if view is None else {"id": view["id"], "blocks": deepcopy(view["blocks"])}
 
-    def _modal(self, user: str) -> dict[str, Any] | None:
-        view = self._workspace.modal(user)
-        if view is None:
-            return None
+    def _modals(self, user: str) -> dict[str, dict[str, Any]]:
+        """The topmost one by window. Where no page asked for it, the window is ""."""
+        return {window: self._modal(user, window) for window in self._workspace.windows_of(user)}
+
+    def _modal(self, user: str, window: str) -> dict[str, Any]:
+        view = self._workspace.modal(user, window)
+        assert view is not None, "one is open there"
         shown = {name: view[name] for name in _SHOWN if name in view}
-        values = view["state"]["values"]
-        errors = self._workspace.modal_errors(user)
-        return deepcopy({**shown, "values": values, "errors": errors})
+        errors = self._workspace.modal_errors(user, window)
+        more = {"window": window, "values": view["state"]["values"], "errors": errors}
+        return deepcopy({**shown, **more})

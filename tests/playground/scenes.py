@@ -14,6 +14,7 @@ from typing import Any
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.testing.slack.blocks import with_ids
+from slack_bot.testing.slack.state import Trigger
 from slack_bot.testing.slack.workspace import BOT_TOKEN
 from tests.e2e.chromium import PATIENCE, Page
 from tests.e2e.visitor import ANSWER, QUESTION, SEALED, mention, outcome
@@ -379,7 +380,7 @@ def open_form(playground: Playground) -> None:
     """The bot answers a press with the form."""
     workspace = playground.workspace
     trigger = workspace.state.next_id("trigger-test-")
-    workspace.state.triggers[trigger] = (MAYA, workspace.state.now)
+    workspace.state.triggers[trigger] = Trigger(MAYA, workspace.state.now)
     args = {"trigger_id": trigger, "view": FORM}
     body = workspace.call("views.open", args, now=workspace.state.now, token=BOT_TOKEN, is_json=True).body
     assert body["ok"], body

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import inputs, rendering
 from .rules import FAMILIES
-from .state import Envelope, Json, Person, StoredMessage, WorkspaceState
+from .state import Envelope, Json, Person, StoredMessage, Trigger, WorkspaceState
 
 
 def event(state: WorkspaceState, body: Json) -> None:
@@ -214,7 +214,7 @@ def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) 
     if "view" in fields:
         fields["view"] = {**fields["view"], "app_installed_team_id": state.team}
     trigger = state.next_id("trigger-")
-    state.triggers[trigger] = person.id, state.now
+    state.triggers[trigger] = Trigger(person.id, state.now, state.window)
     team, enterprise = {"id": person.team, "domain": state.domain}, None
     if state.enterprise:
         enterprise = {"id": state.enterprise, "name": state.domain}

@@ -182,11 +182,21 @@ class Change:
     user: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Lets the app open a view: for whom, since when, and in which window of Slack's client."""
+
+    user: str
+    at: float
+    window: str = ""
+
+
 @dataclass(slots=True)
 class WorkspaceState:
     """The whole state of one workspace. `now`: the time of the latest call.
 
     `mark`: in each id that is given out, so that it differs from those of other workspaces.
+    `window`: of Slack's client, in which a person does something now; "" where it does not count.
     `is_org_install`: the app is installed in the whole organisation.
     """
 
@@ -202,9 +212,9 @@ class WorkspaceState:
     messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
     threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    view_owners: dict[str, str] = field(default_factory=dict)  # who has a modal open
+    view_owners: dict[str, tuple[str, str]] = field(default_factory=dict)  # who has a modal open, and where
     view_errors: dict[str, dict[str, str]] = field(default_factory=dict)  # below its inputs, by block
-    triggers: dict[str, tuple[str, float]] = field(default_factory=dict)  # whose, and since when
+    triggers: dict[str, Trigger] = field(default_factory=dict)
     filled: dict[tuple[str, str, str], Json] = field(default_factory=dict)  # by person and message
     tickets: set[str] = field(default_factory=set)
     responses: dict[str, Json] = field(default_factory=dict)
@@ -217,6 +227,7 @@ class WorkspaceState:
     viewing: dict[str, Json] = field(default_factory=dict)  # the context of each person
     now: float = 0.0
     mark: str = ""
+    window: str = ""
     is_org_install: bool = False
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import blocks as blockkit
 from . import inputs, payloads
-from .state import Json, Refused, Upload, WorkspaceState
+from .state import Json, Refused, Trigger, Upload, WorkspaceState
 
 _SNIPPET = 1_000_000  # bytes
 _FIELDS = {
@@ -16,42 +16,46 @@ _FIELDS = {
 
 
 def _open_view(state: WorkspaceState, args: Json) -> Json:
-    user = _use_trigger(state, args["trigger_id"])
+    used = _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
-    for old in modals(state, user):
+    for old in modals(state, used.user, used.window):
         close(state, old["id"])
-    return _keep(state, view, None, user)
+    return _keep(state, view, None, used)
 
 
 def _push_view(state: WorkspaceState, args: Json) -> Json:
-    user = _use_trigger(state, args["trigger_id"])
+    used = _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
-    stack = modals(state, user)
+    stack = modals(state, used.user, used.window)
     if len(stack) >= state.rules.view_stack:
         raise Refused("push_limit_reached")
-    return _keep(state, view, stack[-1] if stack else None, user)
+    return _keep(state, view, stack[-1] if stack else None, used)
 
 
-def modals(state: WorkspaceState, user: str) -> list[Json]:
-    """The modals that a person has open, the topmost last."""
-    return [state.views[name] for name, owner in state.view_owners.items() if owner == user]
+def modals(state: WorkspaceState, user: str, window: str | None = None) -> list[Json]:
+    """The modals that a person has open in a window (None: in any), the topmost last."""
+    return [
+        state.views[name]
+        for name, (owner, place) in state.view_owners.items()
+        if owner == user and window in (None, place)
+    ]
 
 
 def close(state: WorkspaceState, view_id: str) -> None:
     """A modal is gone."""
     del state.views[view_id]
     state.view_errors.pop(view_id, None)
-    state.view_changed(state.view_owners.pop(view_id))
+    user, _ = state.view_owners.pop(view_id)
+    state.view_changed(user)
 
 
 def answered(state: WorkspaceState, view_id: str, answer: Json) -> None:
     """What the app answered to a modal that was sent: nothing closes it. ValueError for what Slack refuses;
     a person reads then that there was a problem."""
     view = state.views[view_id]
-    action = answer.get("response_action")
+    action, (user, window) = answer.get("response_action"), state.view_owners[view_id]
     if action is None or action == "clear":
-        user = state.view_owners[view_id]
-        for each in [view] if action is None else modals(state, user):
+        for each in [view] if action is None else modals(state, user, window):
             close(state, each["id"])
     elif action == "errors":
         errors, places = answer.get("errors"), {b["block_id"] for b in view["blocks"] if b["type"] == "input"}
@@ -60,10 +64,10 @@ def answered(state: WorkspaceState, view_id: str, answer: Json) -> None:
         if not all(isinstance(words, str) and words for words in errors.values()):
             raise ValueError(f"errors without words: {errors}")
         state.view_errors[view_id] = errors
-        state.view_changed(state.view_owners[view_id])
+        state.view_changed(user)
     elif action == "update":
         view.update(_filled(state, _checked(state, answer["view"], "modal"), view_id))
-        state.view_changed(state.view_owners[view_id])
+        state.view_changed(user)
     else:
         raise ValueError(f"unknown response_action {action}")
 
@@ -79,7 +83,8 @@ def _update_view(state: WorkspaceState, args: Json) -> Json:
         raise Refused("hash_conflict")
     view = _checked(state, args["view"], old["type"])
     old.update(_filled(state, view, old["id"]))
-    state.view_changed(state.view_owners.get(old["id"]) or old["id"].removeprefix("home-"))
+    owner, _ = state.view_owners.get(old["id"], (old["id"].removeprefix("home-"), ""))
+    state.view_changed(owner)
     return {"view": old}
 
 
@@ -93,14 +98,13 @@ def _publish_view(state: WorkspaceState, args: Json) -> Json:
     return {"view": kept}
 
 
-def _use_trigger(state: WorkspaceState, trigger: str) -> str:
-    """Whose it is."""
-    user, at = state.triggers.pop(trigger, ("", 0.0))
-    if not user:
+def _use_trigger(state: WorkspaceState, trigger: str) -> Trigger:
+    used = state.triggers.pop(trigger, None)
+    if used is None:
         raise Refused("invalid_trigger_id")
-    if state.now - at > state.rules.trigger_life:
+    if state.now - used.at > state.rules.trigger_life:
         state.refuse("press.late", "expired_trigger_id")
-    return user
+    return used
 
 
 def _checked(state: WorkspaceState, view: Json, kind: str) -> Json:
@@ -146,12 +150,12 @@ def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
     }
 
 
-def _keep(state: WorkspaceState, view: Json, below: Json | None, user: str) -> Json:
+def _keep(state: WorkspaceState, view: Json, below: Json | None, used: Trigger) -> Json:
     kept = _filled(state, view, state.next_id("V"))
     kept["previous_view_id"] = below["id"] if below else None
     kept["root_view_id"] = below["root_view_id"] if below else kept["id"]
-    state.views[kept["id"]], state.view_owners[kept["id"]] = kept, user
-    state.view_changed(user)
+    state.views[kept["id"]], state.view_owners[kept["id"]] = kept, (used.user, used.window)
+    state.view_changed(used.user)
     return {"view": kept}
 
 

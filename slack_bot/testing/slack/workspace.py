@@ -12,7 +12,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from . import blocks as blockkit
@@ -268,13 +269,29 @@ class Workspace:
             url = chat.offer(self.state, message, user)
             payloads.pressed(self.state, self._person(user), message, action, url)
 
-    def modal(self, user: str) -> Json | None:
-        """The topmost modal that a person has open."""
-        return next(iter(views.modals(self.state, user)[::-1]), None)
+    @contextmanager
+    def in_window(self, window: str) -> Iterator[None]:
+        """What people do inside the block they do in this window of Slack's client: a modal that the app
+        opens for it is open there, and is filled in, sent and closed there. Without it: in a window "".
+        """
+        before, self.state.window = self.state.window, window
+        try:
+            yield
+        finally:
+            self.state.window = before
 
-    def modal_errors(self, user: str) -> dict[str, str]:
+    def windows_of(self, user: str) -> list[str]:
+        """The windows in which a person has a modal open."""
+        owners = self.state.view_owners.values()
+        return list(dict.fromkeys(window for owner, window in owners if owner == user))
+
+    def modal(self, user: str, window: str | None = None) -> Json | None:
+        """The topmost modal that a person has open in this window; None: in any."""
+        return next(iter(views.modals(self.state, user, window)[::-1]), None)
+
+    def modal_errors(self, user: str, window: str | None = None) -> dict[str, str]:
         """What a person reads under the inputs of it, by `block_id`."""
-        view = self.modal(user)
+        view = self.modal(user, window)
         return {} if view is None else self.state.view_errors.get(view["id"], {})
 
     def fill_modal(self, user: str, label: str, given: Filled, *, now: float) -> None:
@@ -312,7 +329,7 @@ class Workspace:
         views.close(self.state, self._modal(user)["id"])
 
     def _modal(self, user: str) -> Json:
-        if (view := self.modal(user)) is None:
+        if (view := self.modal(user, self.state.window)) is None:
             raise LookupError(f"{user} has no modal open")
         return view
 
