@@ -23,6 +23,7 @@ from ..observe.facts import (
 )
 from ..testing.slack.state import PLAN_FAILED
 from ..testing.slack.workspace import Change, SeenFile, SeenMessage, Workspace
+from ..text.words import READS_ALONG_NO_MORE
 from ..turn.buttons import TurnButton
 from ..turn.events import StopRequested, StreamEnded, TurnBegun
 from ..turn.record import message_id_of
@@ -235,7 +236,8 @@ class Feed:
             "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
             "edited": seen.edited,
             "gone": False,
-            "reactions": {name: len(users) for name, users in (seen.reactions or {}).items()},
+            "ends_listening": seen.is_bot and seen.text == READS_ALONG_NO_MORE,
+            "reactions": {name: list(users) for name, users in (seen.reactions or {}).items()},
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
 

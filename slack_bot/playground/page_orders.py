@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from .feed import Feed, PageUpdate
 _LONGEST = 12_000  # characters that Slack's own composer takes
 _LARGEST = 32 * 1024 * 1024  # bytes of all files of a message, as they come in an order
 _MOST_FILES = 10
+_EMOJI = re.compile(r"[a-z0-9_+'-]{1,100}")
+_NO_VIEW: Mapping[str, Any] = {"blocks": [], "state": {"values": {}}}
 _REFUSALS = {
     "cant_update_message": "Only who wrote a message can change it.",
     "cant_delete_message": "Only who wrote a message can delete it.",
@@ -25,7 +28,10 @@ class RefusedOrder(Exception):
 
 
 class PageOrders:
-    """Each order is done by `user`, one of the people. `arm(retried)`: a question comes, or comes again."""
+    """Each order is done by `user`, one of the people, in `window`, if the page names itself so.
+
+    `arm(retried)`: a question comes, or comes again.
+    """
 
     def __init__(
         self, workspace: Workspace, feed: Feed, clock: Clock, arm: Callable[[Mapping[str, Any]], None]
@@ -35,6 +41,7 @@ class PageOrders:
             "say": ("channel text", self._say),
             "edit": ("channel ts text", self._edit),
             "delete": ("channel ts", self._delete),
+            "react": ("channel ts name", self._react),
             "press": ("channel ts action_id value", self._press),
             "fill": ("channel ts name", self._fill),
             "stop": ("channel thread_ts", self._stop),
@@ -56,7 +63,8 @@ class PageOrders:
         """Raises RefusedOrder; LookupError for what is not there. The update is for the page that asked."""
         _, done = self._done[order["type"]]
         try:
-            return done(order)
+            with self._workspace.in_window(_window_of(order)):
+                return done(order)
         except RefusedBySlack as refused:
             raise RefusedOrder(_REFUSALS.get(refused.error, f"Slack refuses that: {refused}.")) from None
 
@@ -86,6 +94,16 @@ class PageOrders:
     def _delete(self, order: Mapping[str, Any]) -> None:
         self._workspace.delete(order["channel"], order["ts"], now=self._now, user=order["user"])
 
+    def _react(self, order: Mapping[str, Any]) -> None:
+        """Add a reaction, or take it away where this person has given it, as a click on it does in Slack."""
+        channel, ts, name, user = (order[each] for each in ("channel", "ts", "name", "user"))
+        if not _EMOJI.fullmatch(name):
+            raise RefusedOrder("No emoji has that name.")
+        message = self._workspace.state.find(channel, ts)
+        has_reacted = message is not None and user in message.reactions.get(name, ())
+        change = self._workspace.unreact if has_reacted else self._workspace.react
+        change(user, channel, ts, name, now=self._now)
+
     def _press(self, order: Mapping[str, Any]) -> None:
         channel, ts, action, value = (order[name] for name in ("channel", "ts", "action_id", "value"))
         self._arm(order)
@@ -111,18 +129,23 @@ class PageOrders:
         self._workspace.fill_in_home(order["user"], order["name"], _given(order), now=self._now)
 
     def _submit(self, order: Mapping[str, Any]) -> None:
-        """The modal, filled in with `values` by name; Slack's client looks at them first."""
+        """The modal of this window, filled in with `values` by name; Slack's client looks at them first."""
         user, values = order["user"], order.get("values")
         for name, given in values.items() if isinstance(values, dict) else ():
             self._workspace.fill_modal(user, name, given, now=self._now)
-        view = self._workspace.modal(user) or {"blocks": [], "state": {"values": {}}}
+        view = self._workspace.modal(user, window := _window_of(order)) or _NO_VIEW
         if wrong := inputs.mistakes(view["blocks"], view["state"]["values"]):
-            self._feed.windows.complain(user, wrong)
+            self._feed.windows.complain(user, wrong, window)
             return
         self._workspace.submit(user, now=self._now)
 
     def _close(self, order: Mapping[str, Any]) -> None:
         self._workspace.close_modal(order["user"])
+
+
+def _window_of(order: Mapping[str, Any]) -> str:
+    window = order.get("window")
+    return window if isinstance(window, str) else ""
 
 
 def _given(order: Mapping[str, Any]) -> str | list[str] | None:

@@ -19,6 +19,7 @@ from ..testing.slack.workspace import SeenFile
 from .feed import PageUpdate
 from .visitor import Visitor
 
+_PAGE = "index.html"
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
 _PICTURES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -116,11 +117,19 @@ def _is_ours(host: str, allowed: frozenset[str]) -> bool:
 
 async def _give_page_file(request: web.Request) -> web.StreamResponse:
     files = {each.name: each for each in (resources.files(__package__) / "page").iterdir()}
-    name = request.match_info.get("name", "index.html")
+    name = request.match_info.get("name", _PAGE)
     if name not in files:
         raise web.HTTPNotFound
     text = await asyncio.to_thread(files[name].read_text, encoding="utf-8")
+    if name == _PAGE:
+        text = text.replace("</head>", f"{_preloads(files)}</head>")
     return web.Response(text=text, content_type=_TYPES[name.rpartition(".")[2]], charset="utf-8")
+
+
+def _preloads(names: Iterable[str]) -> str:
+    """Links for all modules, so that a browser need not read them all to know which ones it wants."""
+    modules = sorted(name for name in names if name.endswith(".js"))
+    return "".join(f'<link rel="modulepreload" href="/page/{name}">\n' for name in modules)
 
 
 class _Page(web.WebSocketResponse):

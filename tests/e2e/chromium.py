@@ -165,11 +165,13 @@ class Page(_Link):
         """Type into whatever has the focus."""
         await self.send("Input.insertText", text=text)
 
-    async def press(self, key: str, code: int, text: str = "", *, shift: bool = False) -> None:
-        """Press one key, or Shift and that key."""
+    async def press(
+        self, key: str, code: int, text: str = "", *, shift: bool = False, control: bool = False
+    ) -> None:
+        """Press one key, or Shift or Ctrl and that key."""
         extra: dict[str, Any] = {"text": text} if text else {}
-        if shift:
-            extra["modifiers"] = 8
+        if shift or control:
+            extra["modifiers"] = 8 * shift + 2 * control
         for kind in ("keyDown", "keyUp"):
             await self.send(
                 "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **extra

@@ -117,13 +117,13 @@ _NEEDS_AN_EMOJI_FONT = r"""(() => {
 async def test_the_page_itself_needs_no_emoji_font(page: Page, playground: Playground) -> None:
     assert await page.value(_NEEDS_AN_EMOJI_FONT) == []
     await scenes.queued(page, playground)
-    for name in ("eyes", "white_check_mark", "thumbsup", "-1", "clap", "robot_face"):
+    for name in ("eyes", "white_check_mark", "thumbsup", "-1", "ours", "robot_face"):
         root = playground.workspace.history(CHANNEL)[0].ts
         args = {"channel": CHANNEL, "timestamp": root, "name": name}
         playground.workspace.call("reactions.add", args, now=float(root) + 60, token=BOT_TOKEN, is_json=True)
     await page.until("document.querySelectorAll('#roots .reactions li').length === 6")
     assert await page.value(_NEEDS_AN_EMOJI_FONT) == []
-    assert await text_of(page, "#roots .reactions [data-emoji=clap]") == ":clap:\n1"
+    assert await text_of(page, "#roots .reactions [data-emoji=ours]") == ":ours:\n1"
     await page.until("document.querySelectorAll('#roots .reactions svg').length === 5")
     assert await page.value("document.querySelectorAll('.face-bot:not(:has(svg))').length") == 0
 
@@ -224,3 +224,62 @@ async def test_who_reads_further_up_stays_there_until_they_write(page: Page, pla
     assert await page.value("document.querySelector('#roots').scrollTop") == 100
     await mention(page, "tell me a joke")
     await page.until(f"{_REST} < 2", 10)
+
+
+async def test_who_reads_further_up_is_led_to_what_came_meanwhile(page: Page, playground: Playground) -> None:
+    for line in range(16):
+        await scenes.say(playground, scenes.JONAS, f"line {line}\nand more")
+    await page.until(f"document.querySelectorAll('#roots .message').length === 16 && {_REST} < 2")
+    button = "document.querySelector('#roots + .latest')"
+    assert not await page.value(f"{button}.checkVisibility()")
+    await page.value("document.querySelector('#roots').scrollTop = 100")
+    await page.until(f"{button}.checkVisibility()")
+    assert await page.value(f"{button}.innerText") == "Latest messages"
+    await scenes.say(playground, scenes.JONAS, "one more")
+    await page.until(f"{button}.innerText === 'New messages'")
+    await page.click("#roots + .latest")
+    await page.until(f"{_REST} < 2 && !{button}.checkVisibility()")
+
+
+async def test_what_is_new_in_a_conversation_stands_below_a_line(page: Page, playground: Playground) -> None:
+    await scenes.say(playground, scenes.JONAS, "old", channel="C0INCIDENTS")
+    await page.click("#places [data-channel=C0INCIDENTS]")
+    await page.until("document.querySelectorAll('#roots .message').length === 1")
+    assert await page.value("document.querySelectorAll('.news ~ .message').length") == 1
+    await page.click("#places [data-channel=C0GENERAL]")
+    for text in ("new", "newer"):
+        await scenes.say(playground, scenes.JONAS, text, channel="C0INCIDENTS")
+    await page.until("document.title === '* general - slack_bot playground'")
+    await page.click("#places [data-channel=C0INCIDENTS]")
+    below = "[...document.querySelectorAll('#roots .news ~ .message .md')].map((one) => one.innerText)"
+    await page.until("document.querySelector('#roots .news')")
+    assert await page.value(below) == ["new", "newer"]
+    assert await page.value("document.title") == "incidents - slack_bot playground"
+    await page.value("document.querySelector('#say-root textarea').value = ''")
+    await mention(page, "read it")
+    await page.until("!document.querySelector('#roots .news')")
+
+
+async def test_a_mention_of_the_reader_looks_otherwise_than_others(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.say(playground, scenes.JONAS, "<@U0MAYA> and <@U0PRIYA>, <!here>")
+    mine = "[...document.querySelectorAll('#roots .mention.mine')].map((one) => one.innerText).join()"
+    await page.until(f"{mine} === '@Maya,@here'")
+    await scenes.be(page, "Priya")
+    await page.until(f"{mine} === '@Priya,@here'")
+
+
+async def test_code_is_copied_by_a_button(page: Page, playground: Playground) -> None:
+    await scenes.say(playground, scenes.JONAS, "```\nlunch()\n```")
+    await page.until("document.querySelector('#roots .code .copy')")
+    await page.value(
+        "document.execCommand = () => {"
+        " window.copied = String(getSelection() || document.activeElement.value); return true; }"
+    )
+    await page.value("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    await page.value("document.querySelector('#roots .copy').focus()")
+    await page.enter()
+    await page.until("document.querySelector('#roots .copy').ariaLabel === 'Copied'")
+    assert await page.value("window.copied") == "lunch()"
+    assert await page.value("document.activeElement.matches('.copy')")

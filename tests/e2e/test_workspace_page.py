@@ -9,6 +9,7 @@ from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.playground.workspace import open_workspace
 from slack_bot.testing.harness import wait_until
+from slack_bot.testing.slack.workspace import BOT_TOKEN
 from tests.live_agent import live_agent
 from tests.playground import scenes
 from tests.playground.test_workspace import answer, ask, bot_of
@@ -133,7 +134,8 @@ async def test_a_modal_shows_what_is_wrong_by_field_and_is_sent(page: Page, play
     await page.until(
         "!document.querySelector('#modal').open || document.querySelectorAll('#modal .wrong').length === 0"
     )
-    (view,) = [one["values"] for one in playground.visitor.feed.snapshot()["modals"].values()] or [None]
+    opened = playground.visitor.feed.snapshot()["modals"].get(scenes.MAYA, {})
+    (view,) = [one["values"] for one in opened.values()] or [None]
     assert view is None or view["how"]["how"]["selected_option"]["text"]["text"] == "Rolling"
 
 
@@ -195,7 +197,39 @@ async def test_a_modal_belongs_to_the_page_that_saw_it_open(
         await scenes.be(other, name)
         assert not await other.value(is_open)
     assert await page.value(is_open)
+    # A window that was there already has none either: only that in which the button was pressed.
+    await page.click("#modal header button")
+    await page.until(f"!{is_open}")
+    bad = ".feedback[data-value^=negative]"
+    await scenes.open_thread(other, await page.value("document.querySelector('#thread .message').dataset.ts"))
+    await other.value(f"document.querySelector('#thread {bad}').click()")
+    await other.until(is_open)
+    assert not await page.value(is_open)
+    await page.value(f"document.querySelector('#thread {bad}').click()")
+    await page.until(is_open)
+    assert await other.value(is_open), "each has its own"
+    await other.click("#modal header button")
+    await other.until(f"!{is_open}")
+    assert await page.value(is_open)
     assert other.problems == []
+
+
+async def test_what_is_typed_into_a_form_stays_while_something_changes_elsewhere(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.form(page, playground)
+    await page.click("#modal [data-action=why]")
+    await page.type("It is Mon")
+    workspace = playground.workspace
+    home = {"type": "home", "blocks": [{"type": "header", "text": scenes.plain("Changed")}]}
+    args = {"user_id": scenes.MAYA, "view": home}
+    answer = workspace.call("views.publish", args, now=workspace.state.now, token=BOT_TOKEN, is_json=True)
+    assert answer.body["ok"], answer.body
+    await scenes.say(playground, scenes.JONAS, "after it")
+    await page.until("document.querySelector('#roots').innerText.includes('after it')")
+    assert await page.value("document.activeElement.dataset.action") == "why"
+    await page.type("day")
+    assert await page.value("document.activeElement.value") == "It is Monday"
 
 
 async def test_what_the_app_refuses_is_said_until_the_field_is_changed(

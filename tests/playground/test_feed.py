@@ -302,7 +302,7 @@ def test_a_reaction_is_told_when_it_comes_and_when_it_goes(stand: Stand) -> None
     stand.call("reactions.add", **where)
     stand.call("reactions.remove", **where)
     told = [update["message"]["reactions"] for update in stand.told if update["type"] == "message"]
-    assert told == [{"eyes": 1}, {}]
+    assert told == [{"eyes": ["U0BOT"]}, {}]
 
 
 def test_a_fact_of_no_known_turn_is_not_told(stand: Stand) -> None:

@@ -69,6 +69,23 @@ async def test_a_message_is_changed_and_deleted_by_who_wrote_it_and_nobody_else(
     assert scene.visitor.feed.snapshot()["messages"] == []
 
 
+async def test_a_reaction_comes_and_goes_by_the_same_order(scene: Scene) -> None:
+    ts = (await scene.take("say", channel=CHANNEL, text="hi"))["ts"]
+    place = {"channel": CHANNEL, "ts": ts}
+
+    def shown() -> dict[str, list[str]]:
+        return dict(scene.visitor.feed.snapshot()["messages"][0]["reactions"])
+
+    for user in ("U0MAYA", "U0JONAS"):
+        assert await scene.take("react", user, **place, name="eyes") == {}
+    assert shown() == {"eyes": ["U0MAYA", "U0JONAS"]}
+    assert await scene.take("react", **place, name="eyes") == {}
+    assert shown() == {"eyes": ["U0JONAS"]}
+    assert (await scene.take("react", **place, name=":no:"))["text"] == "No emoji has that name."
+    gone = {**place, "ts": "1.000"}
+    assert (await scene.take("react", **gone, name="eyes"))["text"] == "That is not there any more."
+
+
 async def test_a_file_comes_with_the_message_byte_for_byte(scene: Scene) -> None:
     given = {"name": "a.txt", "kind": "text/plain", "data": base64.b64encode(b"\x00words").decode()}
     await scene.take("say", channel=CHANNEL, text="", files=[given])
@@ -92,18 +109,48 @@ async def test_a_modal_is_looked_at_before_it_is_sent_and_answered_by_the_app(sc
     ts = scene.call("chat.postMessage", channel=CHANNEL, text="x", blocks=blocks)["ts"]
     await scene.take("press", channel=CHANNEL, ts=ts, action_id="ask", value="1")
     scene.call("views.open", trigger_id=scene.sent()[-1]["trigger_id"], view=FORM)
-    assert "why" in scene.visitor.feed.snapshot()["modals"]["U0MAYA"]["values"]
+    assert "why" in scene.visitor.feed.snapshot()["modals"]["U0MAYA"][""]["values"]
     await scene.take("submit", values={"reason": "no"})
-    assert scene.told[-1]["modal"]["errors"] == {"why": "Must be 3 to 3000 characters."}
+    assert scene.told[-1]["modals"][""]["errors"] == {"why": "Must be 3 to 3000 characters."}
     assert scene.sent() == []
     await scene.take("submit", values={"reason": "because"})
     (envelope,) = scene.workspace.take()
     assert envelope.payload["view"]["state"]["values"]["why"]["reason"]["value"] == "because"
     scene.workspace.answered(envelope, {"response_action": "errors", "errors": {"why": "Not so."}})
-    assert scene.visitor.feed.snapshot()["modals"]["U0MAYA"]["errors"] == {"why": "Not so."}
+    assert scene.visitor.feed.snapshot()["modals"]["U0MAYA"][""]["errors"] == {"why": "Not so."}
     await scene.take("close")
     assert scene.visitor.feed.snapshot()["modals"] == {}
     assert (await scene.take("submit"))["text"] == "That is not there any more."
+
+
+async def test_a_modal_is_open_in_the_window_where_something_was_pressed_and_in_no_other(
+    scene: Scene,
+) -> None:
+    button = {"type": "button", "action_id": "ask", "text": WORDS, "value": "1"}
+    blocks = [{"type": "actions", "elements": [button]}]
+    ts = scene.call("chat.postMessage", channel=CHANNEL, text="x", blocks=blocks)["ts"]
+    place = {"channel": CHANNEL, "ts": ts, "action_id": "ask", "value": "1"}
+
+    def opened() -> list[str]:
+        return list(scene.visitor.feed.snapshot()["modals"].get("U0MAYA", {}))
+
+    for number, window in enumerate(("left", "right"), 1):
+        await scene.take("press", **place, window=window)
+        scene.call("views.open", trigger_id=scene.sent()[-1]["trigger_id"], view=FORM)
+        assert list(scene.told[-2]["modals"]) == opened() == ["left", "right"][:number]
+    await scene.take("submit", values={"reason": "no"}, window="right")
+    told = scene.told[-1]["modals"]
+    assert (told["left"]["errors"], told["right"]["errors"]) == ({}, {"why": "Must be 3 to 3000 characters."})
+    await scene.take("press", **place, window="right")
+    scene.call("views.open", trigger_id=scene.sent()[-1]["trigger_id"], view=FORM)
+    assert opened() == ["left", "right"], "a second one takes the place of the first one there"
+    await scene.take("submit", values={"reason": "because"}, window="left")
+    (envelope,) = scene.workspace.take()
+    scene.workspace.answered(envelope, {})
+    assert opened() == ["right"]
+    assert (await scene.take("close", window="left"))["text"] == "That is not there any more."
+    await scene.take("close", window="right")
+    assert opened() == []
 
 
 async def test_what_is_filled_in_on_a_message_is_told_at_once(scene: Scene) -> None:

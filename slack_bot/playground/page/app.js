@@ -11,17 +11,18 @@ import { Composer } from "./composer.js";
 import { Column } from "./column.js";
 import { FaultPanel, save } from "./faults.js";
 import { Inside } from "./inside.js";
-import { Model, isRoot, mayRead, rootOf, threadKey } from "./model.js";
+import { Model, WINDOW, isRoot, mayRead, rootOf, threadKey } from "./model.js";
 import { Replay } from "./replay.js";
 import { showChips, showHome, showTabs, suggested } from "./prompts.js";
 import { Sidebar } from "./sidebar.js";
-import { confirmed } from "./confirm.js";
+import { Deeds } from "./deeds.js";
+import { takeDrops } from "./drop.js";
 import { read, written } from "./address.js";
 import { Modal } from "./modal.js";
 import { paneKeys } from "./panes.js";
 import { roving } from "./roving.js";
 import { themeSwitch } from "./theme.js";
-import { shownText, slackText } from "./text.js";
+import { slackText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const byId = (...ids) => Object.fromEntries(ids.map((id) => [id, $(id)]));
@@ -32,16 +33,17 @@ const ENDED_AFTER_MS = 4000; // a connection that is lost for longer may not com
 const BESIDE = matchMedia("(min-width: 75.01rem)"); // a thread stands beside its channel
 
 const model = new Model();
-const view = { me: "", place: "", tab: "messages", thread: null, known: false };
+const view = { me: "", place: "", tab: "messages", thread: null, known: false, since: null }; // since: up to where the visitor had read when they came
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
-const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), authorOf: (message) => model.authorOf(message), bot: () => model.bot.user_id, me: () => view.me, act, deeds,
+const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), authorOf: (message) => model.authorOf(message), bot: () => model.bot.user_id, me: () => view.me, act, deeds: (message, shown) => deeds.of(message, shown), react: (message, name) => deeds.react(message, name), people: named,
   fill: (message, name, given) => send({ type: "fill", channel: message.channel, ts: message.ts, name, given }),
   open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
+const deeds = new Deeds(model, { me: () => view.me, send, open: world.open, lookInside: (story) => { openThread(story.channel, story.thread); inside.open(true); inside.choose(story.key); } });
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
 const inside = new Inside(byId("inside", "inside-open", "inside-here", "inside-close", "leave-inside", "inside-tabs", "menu", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "story", "raw", "export"), model, {
   place: () => view.thread, opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
-const modal = new Modal($("modal"), { names: () => model.names, submit: (values) => send({ type: "submit", values }), close: () => send({ type: "close" }) });
+const modal = new Modal($("modal"), { names: () => model.names, submit: (values, window) => send({ type: "submit", values, window }), close: (window) => send({ type: "close", window }) });
 const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send, demo);
 const replay = new Replay(byId("pick", "file", "speed", "choose", "choose-note", "keys"), { send, isUp: () => link.up, complain });
 const link = new Link((updates) => { for (const update of updates) HANDLERS[update.type]?.(update); page.ask(); }, linkChanged);
@@ -61,15 +63,15 @@ const HANDLERS = {
     else if (!view.known) showLastThread();
     view.known = true;
     if (view.thread && !model.messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
-    modal.show(model.modals[view.me] ?? null);
+    modal.show(model.modalOf(view.me));
     change("people", "room", "thread", "inside");
   },
   message({ message }) {
     const isNew = model.keep(message);
-    if (isNew) change("places", "prompts");
+    if (isNew) change("places", "prompts", "typing");
     if (isNew && standsBehind(message)) { const left = view.thread; leaveThread(); view.left = left; change("thread", "inside"); }
     else if (isNew && goesOn(message)) openThread(message.channel, rootOf(message));
-    if (model.isElsewhere) change("typing"); // it may have begun or ended
+    if (model.isElsewhere) change("typing"); // an answer may have begun or ended
     due.messages.set(`${message.channel} ${message.ts}`, message);
     recount(message.channel, rootOf(message));
   },
@@ -100,6 +102,11 @@ const HANDLERS = {
   said({ channel, ts, thread_ts }) {
     (thread_ts ? thread : room).stick.toEnd(); // as in Slack, who writes sees it
     if (thread_ts) return;
+    view.since = null;
+    room.endNews();
+    const message = model.messagesOf(channel).get(ts);
+    const isAsked = model.isDm(channel) || message?.author !== view.me || message.text.includes(`<@${model.bot.user_id}>`);
+    if (!isAsked) return; // an answer in a thread is to be expected of a question only
     const wasTyping = document.activeElement === composers.root.field || $("chips").contains(document.activeElement);
     openThread(channel, ts);
     page.now();
@@ -113,9 +120,9 @@ const HANDLERS = {
     model.homes[user] = home;
     if (user === view.me) change("home");
   },
-  modal({ user, modal: open }) {
-    if (open) model.modals[user] = open; else delete model.modals[user];
-    if (user === view.me) modal.show(open);
+  modals({ user, modals }) {
+    model.modals[user] = modals;
+    if (user === view.me) modal.show(model.modalOf(user));
   },
   faults(update) { faultPanel.show(update.faults); },
   tape({ name, text }) { save(name, text); },
@@ -155,7 +162,7 @@ function change(...parts) { for (const part of parts) due.parts.add(part); page.
 const DRAWERS = {
   people() { sidebar.showPeople(view.me); change("places"); },
   room: showRoom,
-  places() { if (roomIsSeen()) model.seen(view.me, view.place); sidebar.showPlaces(view.me, view.place); },
+  places() { if (roomIsSeen()) model.seen(view.me, view.place); sidebar.showPlaces(view.me, view.place); showTitle(); },
   home() { if (!$("home").hidden) showHome($("home"), model, view.me, (element, value) => send({ type: "press_home", action_id: element.action_id, value }), (element, given) => send({ type: "fill_home", name: element.action_id, given })); },
   thread() { showThread(); change("typing", "prompts"); },
   prompts: showPrompts,
@@ -226,7 +233,7 @@ function closeThread() {
 
 function choosePlace(channel) {
   if (view.thread && view.thread.channel !== channel) view.thread = null;
-  [view.place, view.tab] = [channel, "messages"];
+  [view.place, view.tab, view.since] = [channel, "messages", model.unreadSince(view.me, channel)];
   look(view.thread ? "thread" : "room");
   openMenu(false);
   visitApp();
@@ -305,12 +312,12 @@ function openMenu(open) {
 function become(id) {
   const dm = model.directOf(id);
   if (model.isDm(view.place) && dm) view.place = dm.id;
-  view.me = id;
+  [view.me, view.since] = [id, model.unreadSince(id, view.place)];
   openMenu(false);
   if (view.thread && model.isDm(view.thread.channel) && view.thread.channel !== dm?.id) { view.thread = null; look("room"); }
   if (!model.isDm(view.place)) view.tab = "messages";
   else visitApp();
-  modal.show(model.modals[id] ?? null);
+  modal.show(model.modalOf(id));
   keepAddress();
   change("people", "room", "thread", "inside");
   page.now();
@@ -333,10 +340,17 @@ function showRoom() {
   $("home").hidden = !isHome;
   for (const id of ["roots", "chips", "say-root"]) $(id).hidden = isHome;
   if (isDm) showTabs($("tabs"), view.tab, chooseTab);
-  room.show(model.messagesOf(view.place).values(), { head: [welcome()] });
+  room.show(model.messagesOf(view.place).values(), { head: [welcome()], since: view.since });
   composers.root.visit();
   showWayBack();
   change("places", "home", "prompts");
+}
+
+/** As in Slack: where one is, and whether something is unread elsewhere. */
+function showTitle() {
+  const unread = model.placesOf(view.me).filter((one) => one.id !== view.place).map((one) => [model.isDm(one.id), model.unread(view.me, one.id)]);
+  const alone = unread.reduce((sum, [isDm, count]) => sum + (isDm ? count : 0), 0);
+  document.title = `${alone ? `(${alone}) ` : unread.some(([, count]) => count) ? "* " : ""}${model.title(view.place)} - slack_bot playground`;
 }
 
 /** The name of a conversation, with its sign. */
@@ -392,31 +406,15 @@ function showTyping() {
   const open = view.thread;
   const status = open ? model.statuses.get(threadKey(open.channel, open.ts)) : null;
   const text = status?.text ? `${status.name || model.bot.name} ${status.text}` : "";
-  if ($("status").textContent !== text) $("status").textContent = text;
+  const note = open && !text && model.isQuiet(open.channel, open.ts) ? `${model.bot.name} does not read along in this thread. Mention it, and it does again.` : text;
+  if ($("status").textContent !== note) $("status").textContent = note;
   $("status").classList.toggle("busy", Boolean(text));
   composers.reply.busy(Boolean(open && model.runningIn(open.channel, open.ts)));
 }
 
-/** What can be done with a message: [name, icon, run]. */
-function deeds(message, shown) {
-  if (message.gone) return [];
-  const found = [];
-  if (isRoot(message) && !message.for && shown.threadLine) found.push(["Reply in thread", "reply", () => world.open(message)]);
-  found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shownText(shown.message.text, model) || shown.blocks.innerText)]);
-  const story = model.turnOf(message);
-  if (story) found.push(["What the bot did with it", "inside", () => { openThread(story.channel, story.thread); inside.open(true); inside.choose(story.key); }]);
-  if (message.author !== view.me) return found;
-  const about = { channel: message.channel, ts: message.ts };
-  found.push(["Edit message", "edit", () => shown.rewrite(shownText(shown.message.text, model), (text, settled) => send({ type: "edit", ...about, text: slackText(text, model) }, settled))]);
-  found.push(["Delete message…", "trash", async () => {
-    if (await confirmed($("ask"), { title: "Delete message", text: "Are you sure you want to delete this message? This cannot be undone.", confirm: "Delete", deny: "Cancel", danger: true })) send({ type: "delete", ...about });
-  }]);
-  return found;
-}
-
 // -- what the visitor does
 
-function send(order, settled) { return link.send({ user: view.me, ...order }, settled); }
+function send(order, settled) { return link.send({ user: view.me, window: WINDOW, ...order }, settled); }
 
 function linkChanged(up, lost) {
   const words = lost < ENDED_AFTER_MS ? "Connection lost, reconnecting…"
@@ -428,7 +426,7 @@ function linkChanged(up, lost) {
 }
 
 /** What a message begins with: a mention in a channel, and in a thread that the bot does not follow for this person. */
-function begun({ channel, ts }) { return model.isDm(channel) || (ts && !model.isPast(channel, ts) && model.isAlone(view.me, channel, ts)) ? "" : `@${model.bot.name} `; }
+function begun({ channel, ts }) { return model.isDm(channel) || (ts && !model.isPast(channel, ts) && !model.isQuiet(channel, ts) && model.isAlone(view.me, channel, ts)) ? "" : `@${model.bot.name} `; }
 
 function lacks(text) { return slackText(text, model) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
 function say(place, text, settled, files = []) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model), ...(files.length ? { files } : {}) }, settled); }
@@ -445,24 +443,15 @@ function demo() { send({ type: "say", channel: view.place, thread_ts: null, text
 
 function named() { return [model.bot.user_id, ...model.here.map((one) => one.id).filter((id) => id !== view.me)].map((id) => model.person(id)); }
 
-const writing = { begin: begun, lacks, send: say, people: named, complain };
+const writing = { begin: begun, lacks, send: say, people: named, complain, rewrite: ({ ts }) => deeds.rewriteLast(ts ? thread : room, composers[ts ? "reply" : "root"].field), named: ({ channel, ts }) => (ts ? "Reply…" : `Message ${model.isDm(channel) ? "" : "#"}${model.title(channel)}`) };
 const composers = {
   root: new Composer($("say-root"), { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
   reply: new Composer($("say-reply"), { ...writing, where: () => view.thread, stop: ({ channel, ts }) => send({ type: "stop", channel, thread_ts: ts }) }),
 };
 
-/** On a field files go with the message; anywhere else one is replayed. */
-function takeDrop(event) {
-  const files = event.dataTransfer?.files ?? [];
-  const form = event.target.closest?.(".composer");
-  const composer = Object.values(composers).find((one) => one.form === form);
-  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else if (/^(image|audio|video)\//.test(files[0]?.type)) complain("This is nothing to replay. Drop it on the message field to send it as a file.");
-  else replay.take(files[0]);
-}
-
 /** Escape: the browser itself closes a dialog. */
 function closeUppermost() {
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open], :popover-open")) return;
   if ($("past").open) $("past").open = false;
   else if (!$("notice").hidden) complain("");
   else if (!$("veil").hidden) { openMenu(false); $("menu").focus(); }
@@ -516,15 +505,7 @@ function listen() {
   addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
   setInterval(() => { if (link.up && inside.story && !inside.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
   $("export").addEventListener("click", () => inside.story && send({ type: "export", turn: inside.story.key }));
-  let within = 0;
-  const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };
-  addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
-  addEventListener("dragleave", () => over(-1));
-  addEventListener("dragover", (event) => {
-    event.preventDefault();
-    $("drop-says").textContent = event.target.closest?.(".composer") ? "Drop it to send it with your message" : "Drop a tape, a capture or raw SSE to replay it. On the message field, any file goes with your message.";
-  });
-  addEventListener("drop", (event) => { event.preventDefault(); over(-within); takeDrop(event); });
+  takeDrops($("drop"), $("drop-says"), { composers: Object.values(composers), replay: (file) => replay.take(file), complain });
 }
 
 listen();

@@ -13,7 +13,7 @@ export class Attachments {
     this.list = h("ul", { class: "attached", "aria-label": "Files of the message" });
     const pick = h("input", { type: "file", multiple: true, hidden: true });
     pick.addEventListener("change", () => { this.add(pick.files); pick.value = ""; field.focus(); });
-    form.prepend(this.list, h("button", { type: "button", class: "bare", "aria-label": "Attach files", title: "Attach files", data: { attach: "" }, on: { click: () => pick.click() } }, icon("clip")), pick);
+    form.append(this.list, h("button", { type: "button", class: "bare", "aria-label": "Attach files", title: "Attach files", data: { attach: "" }, on: { click: () => pick.click() } }, icon("clip")), pick);
     field.addEventListener("paste", (event) => {
       if (!event.clipboardData?.files.length) return;
       event.preventDefault();

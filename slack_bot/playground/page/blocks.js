@@ -60,7 +60,7 @@ function imageNode(block) {
 
 function markdown(text, on) {
   const box = h("div", { class: "md" });
-  show(box, text ?? "", { ...on.channels, ...on.names });
+  show(box, text ?? "", { ...on.channels, ...on.names, me: on.me });
   return box;
 }
 

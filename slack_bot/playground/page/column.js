@@ -4,6 +4,7 @@ import { MessageView } from "./message.js";
 import { stickToEnd } from "./frames.js";
 import { isRoot } from "./model.js";
 import { h } from "./dom.js";
+import { Latest } from "./latest.js";
 import { counted } from "./threadline.js";
 import { dayOf } from "./times.js";
 
@@ -12,16 +13,17 @@ const TOGETHER = 300; // seconds
 export class Column {
   /** `wants(message)`: does it stand here? `replies(channel, ts)`: {replies, isLive} of a root, or null in a thread. */
   constructor(box, world, { wants, replies = null }) {
-    Object.assign(this, { box, world, wants, replies, head: [] });
-    this.stick = stickToEnd(box);
+    Object.assign(this, { box, world, wants, replies, head: [], since: null });
+    this.latest = new Latest(box, () => this.stick.toEnd());
+    this.stick = stickToEnd(box, (isStuck) => this.latest.show(!isStuck));
     this.views = new Map();
     box.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** `head` stands above all messages, `empty` in place of them. */
-  show(messages, { head = [], empty = [] }) {
+  /** `head` stands above all messages, `empty` in place of them. `since`: what came after it is new to the reader. */
+  show(messages, { head = [], empty = [], since = null }) {
     this.views.clear();
-    this.head = head;
+    Object.assign(this, { head, since });
     this.box.replaceChildren(...head);
     for (const message of [...messages].filter(this.wants).sort((one, two) => (one.ts < two.ts ? -1 : 1))) this.place(message);
     if (this.views.size === 0) this.box.append(...empty);
@@ -33,7 +35,11 @@ export class Column {
     if (this.views.has(message.ts)) {
       this.views.get(message.ts).update(message);
       if (message.gone) this.divide();
-    } else if (this.wants(message)) { this.place(message); this.divide(); }
+    } else if (this.wants(message)) {
+      this.place(message);
+      this.divide();
+      if (message.author !== this.world.me()) this.latest.note();
+    }
     this.stick.follow();
   }
 
@@ -49,18 +55,27 @@ export class Column {
 
   /** A line where a day begins, and below the root of a thread. What somebody writes right after another message stands under it, as in Slack. */
   divide() {
-    for (const line of this.box.querySelectorAll(".day, .reply-count")) line.remove();
-    let before = "", last = null;
+    for (const line of this.box.querySelectorAll(".day, .reply-count, .news")) line.remove();
+    let before = "", last = null, hasNews = this.since === null;
     const first = this.box.querySelector(".message"); // in a thread its root, which stands alone
     for (const node of this.box.querySelectorAll(".message")) {
       const day = dayOf(node.dataset.ts);
       if (day !== before) node.before(h("h3", { class: "day", text: day }));
-      const isNext = (this.replies || last !== first) && last?.dataset.author === node.dataset.author && last.dataset.by === node.dataset.by && day === before && node.dataset.ts - last.dataset.ts < TOGETHER;
+      const isFirstNews = !hasNews && node.dataset.ts > this.since && node.dataset.author !== this.world.me();
+      if (isFirstNews) node.before(h("p", { class: "news", text: "New" }));
+      hasNews ||= isFirstNews;
+      const isNext = (this.replies || last !== first) && last?.dataset.author === node.dataset.author && last.dataset.by === node.dataset.by && day === before && !isFirstNews && node.dataset.ts - last.dataset.ts < TOGETHER;
       node.classList.toggle("follows", isNext && !/private|gone/.test(`${last.className} ${node.className}`));
       [before, last] = [day, node];
     }
     const replies = this.replies ? 0 : [...this.views.values()].filter(({ message }) => !isRoot(message) && !message.for).length;
     if (replies) first.after(h("p", { class: "reply-count", text: counted(replies) }));
+  }
+
+  /** The reader has seen what was new. */
+  endNews() {
+    this.since = null;
+    this.divide();
   }
 
   /** Up and down go from message to message, right into what can be done with one. */

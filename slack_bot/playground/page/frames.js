@@ -25,12 +25,15 @@ const sticky = new Set();
  *
  * The event of a scroll comes in a later frame. Until then a picture may be loaded, or the field below may grow:
  * so only a position above the last one is the reader's doing, and being far from the end alone says nothing.
+ * `told(isStuck)` hears of each change.
  */
-export function stickToEnd(box) {
+export function stickToEnd(box, told = () => {}) {
+  let isStuck = true;
   let top = 0; // the last position, which only a reader or a shorter content makes smaller
   const stick = {
     box,
-    stuck: true,
+    get stuck() { return isStuck; },
+    set stuck(is) { if (is !== isStuck) told(isStuck = is); },
     due: false,
     follow() { stick.due = true; },
     toEnd() { stick.stuck = stick.due = true; },

@@ -5,6 +5,8 @@
 // a link is the only thing that leads anywhere, and nothing is ever fetched.
 
 import { h } from "./dom.js";
+import { copyButton } from "./clipboard.js";
+import { emojiAt, withoutCharacters } from "./emoji.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/;
@@ -14,7 +16,7 @@ const QUOTE = /^ {0,3}> ?(.*)$/;
 const DELIMITER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const DEEPEST = 10;
 
-/** Show `text` in `box`, keeping the nodes of blocks that did not change. `names` gives user names by id. */
+/** Show `text` in `box`, keeping the nodes of blocks that did not change. `names` gives user names by id, and as `me` the reader's id. */
 export function show(box, text, names = {}) {
   const shown = box.shownBlocks ?? [];
   const blocks = parse(text.split("\n"), 0);
@@ -158,7 +160,7 @@ function build(block, names) {
     case "rule": return h("hr");
     case "fence": return h("figure", { class: "code" },
       block.language ? h("figcaption", { text: block.language }) : null,
-      h("pre", { tabindex: "0" }, h("code", { text: block.text })));
+      h("pre", { tabindex: "0" }, h("code", { text: block.text })), copyButton(block.text));
     case "quote": return h("blockquote", {}, ...block.blocks.map((inner) => build(inner, names)));
     case "list": return h(block.ordered ? "ol" : "ul", { start: block.ordered && block.start !== 1 ? block.start : null },
       ...block.items.map((item) => listNode(item, names)));
@@ -194,7 +196,7 @@ function breakable(cell) {
 
 const MARKS = { "**": "strong", "__": "strong", "*": "em", "_": "em", "~~": "s" };
 const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&#39;": "'", "&nbsp;": "\u00a0" };
-const PLAIN = /[^\\`*_~[!<&\n\u2028\u2029h]+|h(?!ttps?:\/\/)[^\\`*_~[!<&\n\u2028\u2029h]*/y;
+const PLAIN = /[^\\`*_~[!<&:\n\u2028\u2029h]+|h(?!ttps?:\/\/)[^\\`*_~[!<&:\n\u2028\u2029h]*/y;
 
 /** The nodes of one run of text. */
 export function inline(text, names = {}, depth = 0) {
@@ -208,7 +210,11 @@ export function inline(text, names = {}, depth = 0) {
   while (at < text.length) {
     PLAIN.lastIndex = at;
     const plain = PLAIN.exec(text);
-    if (plain) { say(plain[0]); at = PLAIN.lastIndex; continue; }
+    if (plain) {
+      for (const piece of withoutCharacters(plain[0])) if (typeof piece === "string") say(piece); else out.push(piece);
+      at = PLAIN.lastIndex;
+      continue;
+    }
     const found = depth > DEEPEST ? null : special(text, at, names, depth, hopeless);
     if (found) {
       if (typeof found.node === "string") say(found.node); else out.push(found.node);
@@ -226,6 +232,7 @@ function special(text, at, names, depth, hopeless) {
     case "`": return codeSpan(text, at, hopeless);
     case "<": return angle(text, at, names);
     case "h": return bareLink(text, at);
+    case ":": return emojiAt(text, at);
     case "!": return text[at + 1] === "[" ? link(text, at + 1, names, depth, hopeless) : null;
     case "[": return link(text, at, names, depth, hopeless);
     default: return emphasis(text, at, names, depth, hopeless);
@@ -259,13 +266,13 @@ function angle(text, at, names) {
   if (end < 0 || end - at > 2000) return null;
   const inner = text.slice(at + 1, end);
   const person = /^@([UW][A-Z0-9]+)(?:\|([^|]*))?$/.exec(inner);
-  if (person) return { node: h("span", { class: "mention", text: `@${names[person[1]] ?? person[2] ?? person[1]}` }), next: end + 1 };
+  if (person) return { node: h("span", { class: person[1] === names.me ? "mention mine" : "mention", text: `@${names[person[1]] ?? person[2] ?? person[1]}` }), next: end + 1 };
   const date = /^!date\^(\d+)\^([^|^]*)/.exec(inner);
   if (date) return { node: h("time", { text: dated(Number(date[1]), date[2]) }), next: end + 1 };
   const channel = /^#([CDG][A-Z0-9]+)(?:\|([^|]*))?$/.exec(inner);
   if (channel) return { node: h("span", { class: "mention", text: `#${names[channel[1]] || channel[2] || channel[1]}` }), next: end + 1 };
   const place = /^(?:#[A-Z0-9]+|!subteam\^[A-Z0-9]+|!(?:here|channel|everyone))(?:\|(.*))?$/.exec(inner);
-  if (place) return { node: h("span", { class: "mention", text: place[1] ?? inner.replace(/^!(?:subteam\^)?/, "@") }), next: end + 1 };
+  if (place) return { node: h("span", { class: "mention mine", text: place[1] ?? inner.replace(/^!(?:subteam\^)?/, "@") }), next: end + 1 };
   const [url, label] = inner.split("|", 2);
   return /^(?:https?:\/\/|mailto:)[^\s<]+$/.test(url) ? { node: anchor(url, [label ?? url]), next: end + 1 } : null;
 }

@@ -6,20 +6,20 @@
 import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
 import { faceNode } from "./faces.js";
-import { drawn } from "./emoji.js";
+import { drawn, isOnlyEmoji } from "./emoji.js";
 import { foldLong } from "./fold.js";
 import { blockNode } from "./blocks.js";
 import { nameOf } from "./elements.js";
 import { Rewrite } from "./rewrite.js";
 import { ThreadLine } from "./threadline.js";
 import { asMarkdown } from "./text.js";
-import { clock } from "./times.js";
+import { clock, moment } from "./times.js";
 
 const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
 
 /**
  * One message. `world` knows names, and what a click does: `act(message, block, element, chosen)`, `open(message)`,
- * `deeds(message)`: [name, icon, run] of what can be done with it.
+ * `deeds(message, view)`: [name, icon, run] of what can be done with it; `react(message, name)` adds a reaction or takes it away.
  */
 export class MessageView {
   constructor(message, world, { inThread }) {
@@ -33,7 +33,7 @@ export class MessageView {
     this.threadLine = inThread ? null : new ThreadLine(world.authorOf, () => world.open(this.message));
     const author = world.authorOf(message);
     this.isOfPerson = !author.app;
-    this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) });
+    this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), title: moment(message.ts), text: clock(message.ts) });
     this.edited = h("span", { class: "edited", text: " (edited)" });
     this.deeds = h("div", { class: "hover", role: "toolbar", "aria-label": "Message actions" });
     this.node = h("article", { class: "message", tabindex: "-1", data: { ts: message.ts, author: message.author, by: author.name } },
@@ -53,7 +53,11 @@ export class MessageView {
     this.node.dataset.state = message.state;
     this.node.classList.toggle("private", Boolean(message.for));
     if (message.gone && !before?.gone) { this.node.classList.add("gone"); this.node.firstChild.replaceChildren(icon("trash")); if (before) this.offer(); }
-    if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, this.isOfPerson ? asMarkdown(message.text) : message.text, { ...this.world.channels, ...this.world.names }); }
+    if (!before || before.text !== message.text) {
+      this.edited.remove();
+      this.body.classList.toggle("large", isOnlyEmoji(message.text));
+      show(this.body, this.isOfPerson ? asMarkdown(message.text) : message.text, { ...this.world.channels, ...this.world.names, me: this.world.me() });
+    }
     if (!message.edited || message.author === this.world.bot()) this.edited.remove(); else lastLine(this.body).append(this.edited);
     if (!before) this.unfold = foldLong(this.body, `${message.channel} ${message.ts}`);
     if (message.state === "streaming" || (before && before.text !== message.text)) this.unfold();
@@ -69,7 +73,13 @@ export class MessageView {
       if (held >= 0) this.keepFocus(controls()[held]);
     }
     if (JSON.stringify(before?.files) !== JSON.stringify(message.files)) this.files.replaceChildren(...message.files.map(fileNode));
-    if (JSON.stringify(before?.reactions) !== JSON.stringify(message.reactions)) this.reactions.replaceChildren(...Object.entries(message.reactions).map(reactionNode));
+    if (JSON.stringify(before?.reactions) !== JSON.stringify(message.reactions)) this.showReactions(message);
+  }
+
+  showReactions(message) {
+    const held = this.reactions.contains(document.activeElement) ? document.activeElement.parentElement.dataset.emoji : null;
+    this.reactions.replaceChildren(...Object.entries(message.reactions).map(([name, users]) => reactionNode(name, users, this.world, () => this.world.react(this.message, name))));
+    if (held) (this.reactions.querySelector(`[data-emoji="${CSS.escape(held)}"] button`) ?? this.node).focus();
   }
 
   /** The buttons that show on hover. They are reached by the arrow keys, so that Tab does not stop at each. */
@@ -78,15 +88,15 @@ export class MessageView {
       h("button", { type: "button", class: `bare ${sign === "trash" ? "danger" : ""}`, tabindex: "-1", "aria-label": name, title: name, data: { deed: sign }, on: { click: run } }, icon(sign))));
   }
 
-  /** The text becomes a field, until it is sent or left. */
-  rewrite(text, send) {
+  /** The text becomes a field, until it is sent or left; then `back` gets the focus. */
+  rewrite(text, send, back = this.node) {
     if (this.rewriting) return;
     this.body.hidden = true;
-    this.rewriting = new Rewrite(text, send, () => {
+    this.rewriting = new Rewrite(text, this.world.people, send, () => {
       this.rewriting.node.remove();
       this.rewriting = null;
       this.body.hidden = false;
-      this.node.focus();
+      back.focus();
     });
     this.body.after(this.rewriting.node);
     this.rewriting.field.focus();
@@ -186,8 +196,12 @@ function pictureNode(id, name) {
     h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, h("img", { src: address, alt: name })));
 }
 
-function reactionNode([name, count]) {
-  return h("li", { title: `:${name}:`, data: { emoji: name } }, drawn(name), h("span", { text: String(count) }));
+function reactionNode(name, users, { me, names }, react) {
+  const isMine = users.includes(me());
+  const who = [...(isMine ? ["You"] : []), ...users.filter((id) => id !== me()).map((id) => names[id] ?? id)];
+  const list = who.length > 1 ? `${who.slice(0, -1).join(", ")} and ${who.at(-1)}` : who[0];
+  return h("li", { data: { emoji: name } },
+    h("button", { type: "button", class: "reaction", "aria-pressed": String(isMine), title: `${list} reacted with :${name}:`, data: { sends: "" }, on: { click: react } }, drawn(name), h("span", { text: String(users.length) })));
 }
 
 function sized(bytes) {

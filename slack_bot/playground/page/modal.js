@@ -5,11 +5,11 @@ import { blockNode } from "./blocks.js";
 import { nameOf } from "./elements.js";
 
 export class Modal {
-  /** `dialog` is filled. `submit(values)` and `close()` give orders; `names` are people's, by id. */
+  /** `dialog` is filled. `submit(values, window)` and `close(window)` give orders; `names` are people's, by id. */
   constructor(dialog, { submit, close, names }) {
     Object.assign(this, { dialog, submit, close, names });
     dialog.addEventListener("close", () => {
-      if (this.shown && !this.isTold) this.close();
+      if (this.shown && !this.isTold) this.close(this.shown.window);
       this.shown = null;
       if (document.activeElement === document.body || dialog.contains(document.activeElement)) this.back();
     });
@@ -22,6 +22,7 @@ export class Modal {
       if (this.dialog.open) this.dialog.close();
       return;
     }
+    if (!this.isNews(modal)) return;
     if (modal.id !== this.shown?.id) this.given = {};
     this.shown = modal;
     this.isTold = false;
@@ -31,6 +32,15 @@ export class Modal {
       this.dialog.showModal();
     }
     this.focus();
+  }
+
+  /** What is being typed stays, whatever changed elsewhere: only another form, or what is wrong with this one, is drawn. */
+  isNews(modal) {
+    const { errors = {}, values, ...form } = modal;
+    const [shown, told] = [JSON.stringify(form), Object.keys(errors).length ? JSON.stringify(errors) : ""];
+    if (this.dialog.open && shown === this.form && (!told || told === this.told)) return false;
+    [this.form, this.told] = [shown, told];
+    return true;
   }
 
   draw() {
@@ -79,7 +89,8 @@ export class Modal {
   /** What is still being typed counts too. */
   send() {
     if (document.activeElement?.matches("input, textarea")) document.activeElement.dispatchEvent(new Event("change"));
-    this.submit(this.given);
+    this.told = null; // what is wrong is said again
+    this.submit(this.given, this.shown.window);
   }
 }
 

@@ -3,6 +3,9 @@
 
 import { TurnStory } from "./facts.js";
 
+/** This window of the page, as no other is called. A modal opens in the window in which something was pressed. */
+export const WINDOW = crypto.getRandomValues(new Uint32Array(2)).join("-");
+
 const TONES = 4;
 const STORIES_KEPT = 30; // as many as the playground keeps
 
@@ -10,7 +13,7 @@ export class Model {
   constructor() {
     this.bot = { user_id: "", name: "slack_bot" };
     this.names = {};
-    this.modals = {}; // by person
+    this.modals = {}; // by person and window
     this.read = new Map(); // by person and conversation: the ts up to which it was seen
     this.begin({ people: [], channels: [], messages: [], statuses: [], facts: [], suggestions: [], homes: {}, prompts: [], modals: {}, agent: null, now: 0, bot: this.bot });
   }
@@ -20,8 +23,7 @@ export class Model {
     const { channels, bot, suggestions, agent, now, homes } = all;
     Object.assign(this, { channels, bot, suggestions, agent, now, homes, receivedAt: performance.now() });
     this.isElsewhere = Boolean(all.bot_elsewhere);
-    // As in Slack, a modal is gone with the window that it was opened in, and another window does not have it.
-    this.modals = Object.fromEntries(Object.entries(all.modals).filter(([user, modal]) => this.modals[user]?.id === modal.id));
+    this.modals = Object.fromEntries(Object.entries(all.modals).map(([user, open]) => [user, open[""] && open[""].id !== this.modals[user]?.[""]?.id ? { ...open, "": null } : open]));
     this.people = Object.fromEntries(all.people.map((one) => [one.id, one]));
     this.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [bot.user_id]: bot.name };
     this.messages = new Map();
@@ -52,6 +54,9 @@ export class Model {
     story?.add(fact);
     return story;
   }
+
+  /** What a person has open here. One that no page has asked for ("") is open in all windows that were there when it opened. */
+  modalOf(user) { return this.modals[user]?.[WINDOW] ?? this.modals[user]?.[""] ?? null; }
 
   get channelNames() { return Object.fromEntries(this.channels.map((one) => [one.id, one.name])); }
 
@@ -89,6 +94,13 @@ export class Model {
   isAlone(me, channel, root) {
     const people = [...this.messagesOf(channel).values()].filter((one) => rootOf(one) === root && !one.gone && !this.authorOf(one).app);
     return people.every((one) => one.author === me);
+  }
+
+  /** Somebody has told the bot to listen no longer in this thread, and nobody has mentioned it since. */
+  isQuiet(channel, root) {
+    const all = [...this.messagesOf(channel).values()].filter((one) => rootOf(one) === root).sort((one, other) => (one.ts < other.ts ? -1 : 1));
+    const end = all.findLastIndex((one) => one.ends_listening);
+    return end >= 0 && !all.slice(end).some((one) => one.text.includes(`<@${this.bot.user_id}>`) && !this.authorOf(one).app);
   }
 
   title(id) { return this.isDm(id) ? this.bot.name : this.channel(id)?.name ?? ""; }
@@ -133,6 +145,9 @@ export class Model {
   }
 
   seenAll() { for (const one of this.here) for (const place of this.placesOf(one.id)) this.seen(one.id, place.id); }
+
+  /** Up to where a person has read, where something is unread; else null. */
+  unreadSince(me, channel) { return this.unread(me, channel) ? this.read.get(`${me} ${channel}`) ?? "" : null; }
 
   /** How many messages of a conversation a person has not seen: in a channel those that begin threads. */
   unread(me, channel) {

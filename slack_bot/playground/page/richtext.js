@@ -1,7 +1,8 @@
 // Slack's rich_text: sections, lists, quotes and code, with styles, links, people and emoji.
 
 import { h } from "./dom.js";
-import { drawn } from "./emoji.js";
+import { copyButton } from "./clipboard.js";
+import { drawn, withoutCharacters } from "./emoji.js";
 
 const TAGS = [["bold", "strong"], ["italic", "em"], ["strike", "s"], ["code", "code"]];
 
@@ -27,10 +28,12 @@ function elementNode(element, on) {
   switch (element.type) {
     case "rich_text_list": return listNode(element, on);
     case "rich_text_quote": return h("blockquote", {}, ...inline(inside, on));
-    case "rich_text_preformatted": return h("figure", { class: "code" }, h("pre", { tabindex: "0" }, h("code", { text: inside.map((one) => one.text ?? one.url ?? "").join("") })));
+    case "rich_text_preformatted": return codeNode(inside.map((one) => one.text ?? one.url ?? "").join(""));
     default: return h("p", {}, ...inline(inside, on));
   }
 }
+
+function codeNode(text) { return h("figure", { class: "code" }, h("pre", { tabindex: "0" }, h("code", { text })), copyButton(text)); }
 
 function listNode({ style, elements, offset, below = [] }, on) {
   const items = elements.map((one) => h("li", {}, ...inline(one.elements ?? [], on)));
@@ -44,10 +47,10 @@ function partNodes(element, on) {
   switch (element.type) {
     case "text": return styled(lines(element.text ?? ""), element.style);
     case "link": return styled([linkNode(element)], element.style);
-    case "user": return [h("span", { class: "mention", text: `@${on.names[element.user_id] ?? element.user_id}` })];
+    case "user": return [h("span", { class: element.user_id === on.me ? "mention mine" : "mention", text: `@${on.names[element.user_id] ?? element.user_id}` })];
     case "usergroup": return [h("span", { class: "mention", text: `@${element.usergroup_id}` })];
     case "channel": return [h("span", { class: "mention", text: `#${on.channels?.[element.channel_id] ?? element.channel_id}` })];
-    case "broadcast": return [h("span", { class: "mention", text: `@${element.range}` })];
+    case "broadcast": return [h("span", { class: "mention mine", text: `@${element.range}` })];
     case "emoji": return [emojiNode(element)];
     case "date": return [element.fallback ?? new Date((element.timestamp ?? 0) * 1000).toLocaleString()];
     case "color": return [element.value ?? ""];
@@ -69,7 +72,7 @@ function linkNode({ url, text }) {
 }
 
 function lines(text) {
-  return text.split("\n").flatMap((line, at) => (at ? [h("br"), line] : [line]));
+  return text.split("\n").flatMap((line, at) => (at ? [h("br"), ...withoutCharacters(line)] : withoutCharacters(line)));
 }
 
 function styled(nodes, style = {}) {
