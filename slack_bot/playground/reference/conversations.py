@@ -52,6 +52,7 @@ _POINT = re.compile(r"^(?:[-*]|\d+\.) +(.+)", re.MULTILINE)
 _HEADING = re.compile(r"\*{1,2}([^*]+?)\*{1,2}")
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_DOCUMENT = re.compile(r"`docs/[\w-]+\.md`")
 _MARKS = re.compile(r"[*_`<>\[\]|]+")  # of Markdown
 _PARAGRAPH = re.compile(r"(?<=\n\n)")
 _NOTHING_BEFORE = (
@@ -113,8 +114,8 @@ class TalkContext:
         if self._is_lost:  # what was said before may still be meant
             return
         self._first = self._question = question
-        self._told = told
-        self._points = [f"**{each.heading}**" for each in self._told] if len(self._told) > 1 else []
+        self._told = told[::-1]  # the best one last, as where one came after the other
+        self._points = [f"**{each.heading}**" for each in told] if len(told) > 1 else []
 
     def _remembered(self, thought: Thought) -> Thought:
         """The same, by paragraphs: what is not written when somebody stops it can still be."""
@@ -197,6 +198,7 @@ class TalkContext:
         return (
             f"So it stands in the guide (`docs/questions.md`), in *{last.title}*, under *{last.heading}*. I "
             "have no language model, and make nothing up: I show sections of the guide as they are.\n"
+            + (f"\nMore on it: {', '.join(more)}\n" if (more := _DOCUMENT.findall(last.text)) else "")
         )
 
     def _point(self, place: int) -> Thought:

@@ -73,7 +73,9 @@ _WANTED = {
         r"|where (?:does|did) (?:that|this|it|you) (?:come from|stand|get (?:that|this|it) from)"
         r"|where (?:is|was) (?:that|this|it) (?:written|from|documented)|sources?|(?:whats?"
         r"|what is) (?:your|the) source"
-        r"|(?:any|a) (?:link|source|proof)|wirklich|sicher"
+        r"|(?:(?:give|send|show) (?:me|us) )?(?:the |any |a )?(?:links?|sources?|proof|urls?)|wirklich|sicher"
+        r"|(?:where|what) (?:can|could|do|should) i read(?: (?:more|about|on|this|that|it))*"
+        r"|where (?:are|is) the (?:docs|documentation)"
     ),
     FollowUp.EXPLAIN: (
         r"huh|what|eh|sorry|pardon|what do you mean(?: by (?:that|this|it))?|explain(?: (?:it|that"
@@ -146,7 +148,8 @@ _WORD_ASKED = re.compile(
 _IT = re.compile(r"\b(?:it|that|this|those|these|them|they|ones?|there)\b", re.IGNORECASE)
 _QUESTION_WORD = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|then|for|by)\W+)*"
-    r"(who|whom|how (?:long|many|much|often|fast|large|big)|where|when|which)\b",
+    r"(?:(who|whom|how (?:long|many|much|often|fast|large|big)|where|when|which)"
+    r"|(?:can|may|could) (?:any|every|some)(?:one|body)(?: else)?)\b",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
@@ -214,9 +217,9 @@ def points(question: str) -> bool:
 
 
 def question_word(question: str) -> str:
-    """*Who*, *how long* and the like, by which `question` begins; else empty."""
+    """*Who*, *how long* and the like, by which `question` begins; else empty. "Can anybody" asks who can."""
     found = _QUESTION_WORD.match(question)
-    return found[1].lower() if found else ""
+    return "" if found is None else (found[1] or "who").lower()
 
 
 def filled_in(question: str, words: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from .search import Library
 
 _ASKED = r"\A\W*(?:(?:and|but|so|ok|okay|then|well|und|aber)\W+)*"
 _I = r"(?: (?:i|we|you|one|people|they|he|she|somebody))?"
-_COUNTED = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty)"
+_COUNTED = r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty)"
 _SETTING = r"`[A-Z][A-Z0-9]+_[A-Z0-9_]+(?:=[^`]*)?`|`[a-z_]+ = [^`]+`"
 _WAY = (
     r"`[^`]*[ _/=\[][^`]*`"
@@ -26,8 +26,14 @@ _WAY = (
 )
 _DO = r"(?:do|can|could|would|should|must)"
 _UNITS = r"(?:ms|s|milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|years?)"
-_SET = r"(?:set|change|configured?|turn|switch|enable|disable|adjust|raise|lower|limit|allow|forbid)"
-_BE_SET = r"(?:set|chang|configur|turn|switch|disabl|enabl|adjust|rais|forbid|limit)"
+_SET = (
+    r"(?:set|change|configured?|turn|switch|enable|disable|adjust|raise|lower|limit|allow|forbid|shorten"
+    r"|extend|reduce|increase|keep .*longer)"
+)
+_BE_SET = (
+    r"(?:set|chang|configur|turn|switch|disabl|enabl|adjust|rais|lower|forbid|limit|shorten|extend|reduc"
+    r"|increas)"
+)
 _KINDS = {
     "a time": (
         r"\bhow (?:long|soon)\b|\bwie lange\b",
@@ -53,6 +59,11 @@ _KINDS = {
         rf"|\b(?:can|could|may) (?:i|we|one|it|that|this)(?: be)? {_BE_SET}\w*"
         r"|\bwhich (?:setting|variable|option)\b",
         _SETTING,
+    ),
+    "a command": (
+        r"\b(?:which|what(?: is|s)?(?: the)?) commands?\b"
+        r"|\bwhat (?:do|should|must) i (?:type|enter|write|run)\b",
+        r"`slack-bot [^`]+`|`/\w+",
     ),
     "a file": (
         rf"\bwhere {_DO}{_I} (?:write|put|define|specify|enter|list|declare)\b"

@@ -210,7 +210,7 @@ def test_what_the_thread_began_with_is_still_known_behind_other_questions() -> N
     [
         ("plan a release", "who else can fill it in?", "Who may answer a form or approve?"),
         ("restart the search service", "can I take that back?", "An approval cannot be taken back"),
-        ("show me a chart", "and a table?", "Tables stand below the text"),
+        ("show me a chart", "where do they stand?", "Tables, charts and files of an answer stand"),
     ],
 )
 def test_a_demonstration_is_a_subject_too(shown: str, question: str, answer: str) -> None:
