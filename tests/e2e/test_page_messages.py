@@ -124,7 +124,7 @@ async def test_the_page_itself_needs_no_emoji_font(page: Page, playground: Playg
     await page.until("document.querySelectorAll('#roots .reactions li').length === 6")
     assert await page.value(_NEEDS_AN_EMOJI_FONT) == []
     assert await text_of(page, "#roots .reactions [data-emoji=ours]") == ":ours:\n1"
-    await page.until("document.querySelectorAll('#roots .reactions svg').length === 5")
+    await page.until("document.querySelectorAll('#roots .reactions [role=img]').length === 5")
     assert await page.value("document.querySelectorAll('.face-bot:not(:has(svg))').length") == 0
 
 
@@ -143,7 +143,7 @@ async def test_an_emoji_of_a_rich_text_is_drawn_or_is_the_characters_that_slack_
     await scenes.open_thread(page, root)
     await page.until("document.querySelector('#thread .rich')")
     assert await text_of(page, "#thread .rich") == "👏:ours::bad:"
-    assert await page.value("document.querySelector('#thread .rich svg').ariaLabel") == "tada"
+    assert await page.value("document.querySelector('#thread .rich [role=img]').ariaLabel") == "tada"
 
 
 async def test_what_follows_shows_its_time_beside_it_when_it_is_looked_at(

@@ -75,5 +75,5 @@ export class Completion {
 function emojiFor(begun) {
   const names = namesFor(begun);
   return [...names.filter(isShown), ...names.filter((name) => !isShown(name))].slice(0, MOST)
-    .map((name) => ({ sign: isShown(name) ? drawn(name) : "", label: `:${name}:`, text: `:${name}: ` }));
+    .map((name) => ({ sign: isShown(name) ? drawn(name) : h("span", { class: "emoji" }), label: `:${name}:`, text: `:${name}: ` }));
 }

@@ -1,5 +1,5 @@
-// Emoji come by name, as Slack has them, or as characters. The common ones are drawn, so that no font is needed; of
-// the others those that are offered are characters, where this machine has a font for them, and every other one is shown by its name.
+// Emoji come by name, as Slack has them, or as characters. Those that are offered are characters where this machine
+// has a font for them. Where it has none, the common ones are drawn, and every other one is shown by its name.
 
 import { h, svg } from "./dom.js";
 import { DRAWINGS } from "./emoji_drawings.js";
@@ -11,15 +11,13 @@ const AS_CHARACTERS = /\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier}|\u2
 const ONLY = /^(?:\s*(?::[a-z0-9_+'-]+:|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier}|\u200d\p{Extended_Pictographic})*))+\s*$/u;
 const MOST_LARGE = 23; // as in Slack
 
-/** What stands for the emoji `name`: a drawing, or characters; else `:name:`. */
+/** What stands for the emoji `name`: characters, or a drawing; else `:name:`. */
 export function drawn(name) {
-  const own = offeredName(name);
-  const label = name.replaceAll("_", " ");
-  if (Object.hasOwn(DRAWINGS, own)) {
-    const paths = DRAWINGS[own].map(([d, fill, stroke]) => svg("path", { d, fill: fill ?? "none", ...(stroke ? { stroke } : {}) }));
-    return svg("svg", { viewBox: "0 0 16 16", class: `emoji emoji-${own === "-1" ? "down" : "plain"}`, role: "img", "aria-label": label }, ...paths);
-  }
-  return CHARACTERS.has(own) && hasFont() ? h("span", { class: "emoji emoji-character", role: "img", "aria-label": label, text: CHARACTERS.get(own) }) : `:${name}:`;
+  const own = offeredName(name), label = name.replaceAll("_", " ");
+  if (CHARACTERS.has(own) && hasFont()) return h("span", { class: "emoji emoji-character", role: "img", "aria-label": label, text: CHARACTERS.get(own) });
+  if (!Object.hasOwn(DRAWINGS, own)) return `:${name}:`;
+  const paths = DRAWINGS[own].map(([d, fill, stroke]) => svg("path", { d, fill: fill ?? "none", ...(stroke ? { stroke } : {}) }));
+  return svg("svg", { viewBox: "0 0 16 16", class: `emoji emoji-${own === "-1" ? "down" : "plain"}`, role: "img", "aria-label": label }, ...paths);
 }
 
 /** Whether it can be shown otherwise than by its name. */
@@ -64,7 +62,7 @@ let known;
 function hasFont() {
   if (known === undefined) {
     const pen = Object.assign(document.createElement("canvas"), { width: 20, height: 20 }).getContext("2d", { willReadFrequently: true });
-    pen.font = "16px sans-serif";
+    pen.font = `16px ${getComputedStyle(document.documentElement).getPropertyValue("--emoji")}`;
     pen.textBaseline = "top";
     pen.fillText("\u{1F44F}", 0, 0);
     const { data } = pen.getImageData(0, 0, 20, 20);
