@@ -133,12 +133,12 @@ def _replacements(result: SuiteResult) -> Iterator[str]:
         reads = (
             "the bot took them for pieces of one text, and another A2A client shows only the last one"
             if sent in shown
-            else f"the thread has {len(shown):,} of the {len(sent):,} characters that were sent"
+            else f"the reader has {len(shown):,} of the {len(sent):,} characters that were sent"
         )
         yield (
-            f"warning: {case.case.name}: {found.count} updates of the artifact {found.name!r} came with"
-            f" append=false, so that each replaces the one before: {reads}; send append=true from the second"
-            " piece on\n"
+            f"warning: {case.case.name}: {found.count} updates of the artifact {found.name!r} came"
+            f" without append=true, so that each replaces the one before: {reads}; send append=true from the"
+            " second piece on\n"
         )
 
 

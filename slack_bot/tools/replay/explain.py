@@ -137,10 +137,8 @@ def _summary(
     yield f"Whole:    {_whole(account, gap)}{as_far}"
     yield f"Live:     {_live(account, seen)}"
     unshown = list(_left_out(account))
-    beside = [each for each in unshown if not each.in_status]
-    in_status, in_steps = sum(each.chars for each in unshown) - sum(each.chars for each in beside), 0
-    if details := "".join(f"{task.details}{task.output}" for each in seen.thread for task in each.tasks):
-        in_steps = sum(same.size for same in matches(details, "".join(each.text for each in beside), CHANCE))
+    beside, told = ([each for each in unshown if each.in_status is is_told] for is_told in (False, True))
+    in_steps, told_in_steps = _in_steps(seen, beside), _in_steps(seen, told)
     left_out = [
         *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
         *_not_answer(beside, in_steps),
@@ -148,12 +146,23 @@ def _summary(
         *(f"{_counted(chars, 'character')} {_HIDDEN}" for chars in map(_hidden, account.turns) if chars),
     ]
     yield f"Left out: {'; '.join(left_out) or 'nothing'}"
-    said = [f"{_counted(in_status, 'character')} for which readers saw a typing status"] if in_status else []
-    said += [f"{_counted(in_steps, 'character')} in the details of steps"] if in_steps else []
-    if said:
-        yield f"On the way: {'; '.join(said)}"
+    on_the_way = {
+        "for which readers saw a typing status": sum(each.chars for each in told) - told_in_steps,
+        "in the details of steps": in_steps + told_in_steps,
+    }
+    if any(on_the_way.values()):
+        parts = (f"{_counted(chars, 'character')} {where}" for where, chars in on_the_way.items() if chars)
+        yield f"On the way: {'; '.join(parts)}"
     if taken_back := max(map(_taken_back, account.turns), default=0):
         yield f"Taken back: {taken_back:,} characters were shown and did not stay"
+
+
+def _in_steps(seen: Observation, said: Sequence[ExplainedNews]) -> int:
+    """How many characters of the narration that was `said` are the details of a step."""
+    details = "".join(f"{task.details}{task.output}" for each in seen.thread for task in each.tasks)
+    words = "".join(each.text for each in said).strip()
+    sizes = [same.size for same in matches(details, words, CHANCE)]
+    return sum(sizes) if sizes and max(sizes) >= min(CHANCE, len(words)) else 0
 
 
 def _not_answer(unshown: Sequence[ExplainedNews], in_steps: int) -> Iterator[str]:
@@ -176,7 +185,8 @@ def _left_out(account: Provenance) -> Iterator[ExplainedNews]:
     """What was said and did not become the answer in the end either."""
     for turn in account.turns:
         brought = {by.number for _, by in turn.produced}
-        yield from (each for each in turn.unshown if each.cause.number not in brought)
+        found = (each for each in turn.unshown if not each.is_narration or each.text.strip())
+        yield from (each for each in found if each.cause.number not in brought)
 
 
 def _taken_back(turn: TurnProvenance) -> int:

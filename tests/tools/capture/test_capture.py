@@ -723,6 +723,15 @@ PINGS = httpx.Response(
 )
 
 
+async def test_an_answer_that_ends_with_an_error_has_an_end(tmp_path: Path) -> None:
+    async with live_agent() as live:
+        status, tape, told = await captured(tmp_path / "tape", live.url, CaptureRequest(("raise",)))
+    assert status == 1 and "boom in the middle" in told
+    assert "without an end" not in told
+    got = await asyncio.to_thread(result_of, tape)
+    assert got["outcome"] == "failed"
+
+
 async def test_a_long_wait_says_once_how_it_ends(tmp_path: Path) -> None:
     out, held, settings = io.StringIO(), Held(*said(TASK, PIECE)), settings_for("http://agent.example/")
     with OutputFile(str(tmp_path / "tape")) as file:

@@ -28,7 +28,9 @@ from slack_bot.playground.reference.agent import agent_card
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.testing.agent.asgi_transport import Message
 from slack_bot.testing.harness import bot_settings, free_port
-from slack_bot.testing.tape.tape import write_tape
+from slack_bot.testing.tape.builders import answer, chunk, status, task
+from slack_bot.testing.tape.items import Moment
+from slack_bot.testing.tape.tape import Tape, write_tape
 from slack_bot.tools.conform import conform
 from slack_bot.tools.conform.cases import Case, SuiteResult, open_suite, read_suite
 from slack_bot.tools.conform.conform import LiveTarget, QuestionCounter, run_case, run_suite
@@ -171,6 +173,60 @@ def test_a_suite_of_ones_own_plays_tapes_that_lie_beside_it(here: Path) -> None:
     (folder / "mine.jsonl").write_bytes(tape.read_bytes())
     case = {"name": "a", "query": "q", "tape": "mine.jsonl", "checks": ["text_equals_final", "asked_once"]}
     assert main(["conform", "--suite", suite(folder, case)]) == 0
+
+
+def tape_case(folder: Path, tape: Tape, *checks: str) -> str:
+    """A suite with one case, which plays `tape`."""
+    (folder / "mine.jsonl").write_text(write_tape(tape), "utf-8")
+    return suite(folder, {"name": "a", "query": "q", "tape": "mine.jsonl", "checks": checks})
+
+
+@pytest.mark.parametrize(
+    ("pieces", "reads"),
+    [
+        (
+            "The quick brown fox jumps over the lazy dog and runs into the wide green forest today",
+            "the bot took them for pieces of one text, and another A2A client",
+        ),
+        ("Line 1.|Line 2.|Line 3.|Line 4.|Line 5.", "the reader has 6 of the 30 characters that were sent"),
+    ],
+)
+def test_pieces_that_replace_each_other_are_named_with_what_is_read_and_the_remedy(
+    pieces: str, reads: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = pieces.split("|") if "|" in pieces else [f"{word} " for word in pieces.split()]
+    updates = [{**chunk(word), "append": False} for word in words]
+    for update in updates if "|" not in pieces else ():  # an agent that marks nothing
+        del update["append"], update["artifact"]["metadata"]
+    events = [task(), *updates, status("completed")]
+    moments = [Moment(0.1 + 0.1 * number, event=each) for number, each in enumerate(events)]
+    tape = Tape({"wire": "0.3"}, (*moments, Moment(2.0, end="closed")))
+    main(["conform", "--suite", tape_case(here, tape, "no_silence")])
+    told = capsys.readouterr().err
+    start = (
+        f"warning: a: {len(words) - 1} updates of the artifact 'streaming_result-1' came without append=true"
+    )
+    assert start in told
+    assert reads in told and "send append=true from the second piece on" in told
+
+
+def test_one_correction_is_no_such_warning(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tape = answer("The quick brown fox.")
+    end = {**chunk("The slow brown fox."), "append": False}
+    moments = (*tape.moments[:-2], Moment(3.2, event=end), *tape.moments[-2:])
+    assert main(["conform", "--suite", tape_case(here, Tape(tape.head, moments), "no_silence")]) == 0
+    assert "append" not in capsys.readouterr().err
+
+
+def test_the_notice_that_there_is_no_answer_counts_as_no_character_of_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moments = (Moment(0.1, event=task()), Moment(0.5, event=status("completed")), Moment(0.6, end="closed"))
+    path = tape_case(here, Tape({"wire": "0.3"}, moments), "content_delivered", "no_silence")
+    assert main(["conform", "--suite", path]) == 1
+    told = capsys.readouterr().out
+    assert "content_delivered: 0 characters delivered, and then the turn ended as no_text" in told
+    assert "1 of 2 checks passed" in told
 
 
 @pytest.mark.parametrize(

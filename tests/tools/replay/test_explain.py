@@ -17,11 +17,12 @@ from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.tape import Tape, write_tape
+from slack_bot.text.words import RESPONDING
 from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replayed
-from slack_bot.tools.replay.result import Observation, ThreadQuestion, as_text
+from slack_bot.tools.replay.result import Observation, ThreadQuestion, as_text, pace_of
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.turn.actions import (
     AppendText,
@@ -32,16 +33,27 @@ from slack_bot.turn.actions import (
     RewriteAnswer,
     SetPlanTitle,
     ShowForm,
+    ShowStatus,
     TaskCard,
     UpdateCard,
 )
-from slack_bot.turn.events import AnswerText, FinalAnswer, InputRequired, Narrated, StreamEnd, StreamEnded
+from slack_bot.turn.events import (
+    AnswerText,
+    FinalAnswer,
+    InputRequired,
+    Narrated,
+    StreamEnd,
+    StreamEnded,
+    TaskEnd,
+    TaskEnded,
+    TaskKnown,
+)
 from slack_bot.turn.form import Form, FormKind
 from slack_bot.turn.record import Outcome
 from tests.slack.test_extras import ROWS, artifact, tape
 from tests.tools.trace.turns import START, called, closed, decided, event, opened
 
-from .messages import shown
+from .messages import card, shown
 from .test_provenance import account, grows
 
 WHICH = "which the agent says why it failed, hidden from readers (SLACK_BOT_AGENT__ERROR_TEXT=hide)"
@@ -151,6 +163,52 @@ def test_narration_is_known_by_what_it_is_and_not_by_its_reason(reason: str) -> 
         closed(2.1),
     )
     assert "Left out: 2 characters that are not the answer (narration)\n" in told(seen, message("one"))
+
+
+LOOK, READ = "I look into the handbook.", "I read its second page."
+
+
+@pytest.mark.parametrize(
+    ("details", "lines"),
+    [
+        ("", ["Left out: 23 characters that are not the answer (narration)",
+              "On the way: 25 characters for which readers saw a typing status"]),
+        (f"Search\n{READ}", ["Left out: nothing",
+              "On the way: 25 characters for which readers saw a typing status;"
+              " 23 characters in the details of steps"]),
+        (f"{LOOK}\n{READ}", ["Left out: nothing", "On the way: 48 characters in the details of steps"]),
+    ],
+)  # fmt: skip
+def test_what_became_of_narration_is_said_and_is_not_left_out(details: str, lines: list[str]) -> None:
+    seen = account(
+        event(0.5, LOOK),
+        decided(0.5, Narrated(LOOK, reason="flag"), ShowStatus(RESPONDING, "narration: flag")),
+        event(0.6, "\n"),
+        decided(0.6, Narrated("\n", reason="flag"), NoOp("flag")),
+        event(0.7, READ),
+        decided(0.7, Narrated(READ, reason="flag"), NoOp("narration is not shown as text: flag")),
+        *grows(1.0, "one "),
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="stream closed")),
+        closed(2.1),
+    )
+    tasks = (card("Search", "complete", details),) if details else ()
+    assert told(seen, shown("1.1", "one", "sealed", tasks=tasks)).splitlines()[2 : 2 + len(lines)] == lines
+
+
+@pytest.mark.parametrize(
+    ("outcome", "has_end"), [(Outcome.WATCHED, False), (Outcome.ANSWERED, True), (Outcome.FAILED, True)]
+)
+def test_a_task_that_was_left_open_is_told_where_the_verdict_is(outcome: Outcome, has_end: bool) -> None:
+    end = [decided(1.5, TaskEnded(TaskEnd.COMPLETED), NoOp("end"))] if outcome is Outcome.ANSWERED else []
+    seen = account(
+        decided(0.4, TaskKnown("t1"), NoOp("known")),
+        *grows(1.0, "one "),
+        *end,
+        decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(outcome, reason="stream closed")),
+        replace(closed(2.1), outcome=outcome),
+    )
+    assert ("no terminal state was sent" in told(seen, message("one")).splitlines()[0]) is not has_end
+    assert ("no terminal state was sent" in pace_of(seen.log.turns[0])) is not has_end
 
 
 def test_what_was_left_out_what_failed_and_the_end() -> None:
