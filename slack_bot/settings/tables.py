@@ -12,7 +12,9 @@ from .names import nearest
 from .refusals import refusal_line
 from .section import SettingsSection
 
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+"""Of a table below `[schedules.]` and the like."""
+NAMES = "a name has small letters, digits, _ and -, and at most 32 of them"
 _Entry = TypeVar("_Entry", bound=SettingsSection)
 
 
@@ -25,8 +27,8 @@ def named_entries(
         return
     for name, own in tables.items():
         where = f"{kind}.{name}"
-        if not _NAME.match(name):
-            problems.append(f"{where}: a name has small letters, digits, _ and -, and at most 32 of them")
+        if not NAME.match(name):
+            problems.append(f"{where}: {NAMES}")
         elif not isinstance(own, dict):
             problems.append(f"{where} should be a table: write [{where}], and its settings below")
         else:
@@ -40,7 +42,7 @@ def named_entries(
 def tables_below(model: type[SettingsSection], tables: object) -> Iterator[tuple[str, dict[str, Any]]]:
     """The tables of the file, also those with mistakes."""
     for name, own in tables.items() if isinstance(tables, dict) else ():
-        if _NAME.match(name) and isinstance(own, dict):
+        if NAME.match(name) and isinstance(own, dict):
             yield name, _meant(model, own)
 
 

@@ -37,3 +37,12 @@ def test_who_reads_it_on_a_terminal_sees_which_part_is_what(monkeypatch: pytest.
     assert about_table.startswith("# 2. The table: for the file that SLACK_BOT_CONFIG names.")
     assert line == f'hash = "{hash_of(key)}"' and channels.startswith("channels = []")
     assert tomllib.loads("\n".join((about_table, name, line, channels)))["keys"]["ci"]["channels"] == []
+
+
+def test_a_name_that_the_file_would_refuse_gets_no_key(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["api-key", "CI!"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(
+        "slack-bot api-key: 'CI!' cannot be the name of a key: a name has small letters,"
+    )
