@@ -119,6 +119,13 @@ def _discard_output() -> None:
 def _word(text: str) -> str:
     """An empty word comes from a shell variable that is not set."""
     if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; give a value")
+    return text
+
+
+def _value(text: str) -> str:
+    """That of an option."""
+    if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
     return text
 
@@ -142,7 +149,7 @@ class _Parser(argparse.ArgumentParser):
 
     def add_argument(self, *names: Any, **options: Any) -> Any:
         if options.get("action") in (None, "append"):
-            options.setdefault("type", _word)
+            options.setdefault("type", _value if names[0].startswith("-") else _word)
         return super().add_argument(*names, **options)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -79,6 +79,7 @@ class SlackPort:
         """What `make` gives, which is made once for all probes that ask for this `name`."""
         if name not in self._made:
             self._made[name] = asyncio.ensure_future(make())
+            self._made[name].add_done_callback(_take_error)
         made: T = await asyncio.shield(self._made[name])
         return made
 
@@ -176,6 +177,12 @@ class SlackPort:
         if method in ("chat.postMessage", "chat.startStream") and not args.get("thread_ts"):
             self.roots.append((str(body.get("channel") or args.get("channel")), str(body.get("ts"))))
         return CallReply(OK, body)
+
+
+def _take_error(made: asyncio.Future[Any]) -> None:
+    """All who waited for it may be gone, after Ctrl-C: then it is no news that it failed."""
+    if not made.cancelled():
+        made.exception()
 
 
 def _refusal(error: SlackApiError) -> CallReply:

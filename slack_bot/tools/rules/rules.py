@@ -12,6 +12,7 @@ from ...clock import system_clock
 from ...errors import UnreadableInput
 from ...settings.names import nearest
 from ...settings.slack_rules import CATALOGUE
+from ..terminal import told_if_interrupted
 from . import (
     block_probes,
     card_probes,
@@ -68,7 +69,8 @@ def main(args: argparse.Namespace) -> int:
     if output is not None:
         check_place(output)
     is_elsewhere = args.real or args.url is not None
-    results = try_workspace(args, probes) if is_elsewhere else trial_of_emulator(probes)
+    with told_if_interrupted(lambda: "not all rules were tried, and nothing is said of any"):
+        results = try_workspace(args, probes) if is_elsewhere else trial_of_emulator(probes)
     if output is not None:
         keep(output, results, system_clock().wall())
         sys.stderr.write(f"-> {output}\n")

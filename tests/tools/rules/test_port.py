@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -54,3 +57,24 @@ async def test_the_largest_number_is_found_by_few_questions(limit: int) -> None:
     seen = await largest("stop.blocks", accepts)
     assert seen.value == min(limit, 200)
     assert len(asked) <= (2 if limit == 50 else 12)
+
+
+@virtual_clock.on_virtual_time
+async def test_what_nobody_waits_for_any_more_may_fail_without_a_word() -> None:
+    heard: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: heard.append(str(said)))
+
+    async def fails() -> None:
+        await asyncio.sleep(1)
+        raise CannotTell("the server is gone")
+
+    async def leaves() -> None:
+        async with emulated(WorkspaceRules.real()) as (slack, _):
+            waits = asyncio.create_task(slack.once("a", fails))
+            await asyncio.sleep(0.5)
+            waits.cancel()
+            await asyncio.sleep(1)
+
+    await leaves()
+    gc.collect()
+    assert heard == []
