@@ -291,7 +291,7 @@ class TalkContext:
         if (said := mention_in(self._library, asked, self._told, even_bare=not near)) is not None:
             points = f"What comes near:\n\n{_shortly(near)}" if near else self._offer()
             return _say(f"Of that I only know what I said: {said.text}\n\n{points}\n")
-        if not near or not self._library.telling_words(asked):
+        if not near or not (is_likely or self._library.telling_words(asked)):
             return _say(f"I know no more about that than I said: {last.first_sentence}\n\n{self._offer()}\n")
         if not is_likely:
             read = f"I am not certain, but nearest to that, read with *{last.heading}*, is:"

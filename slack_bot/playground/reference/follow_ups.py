@@ -149,7 +149,7 @@ _IT = re.compile(r"\b(?:it|that|this|those|these|them|they|ones?|there)\b", re.I
 _QUESTION_WORD = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|then|for|by)\W+)*"
     r"(?:(who|whom|how (?:long|many|much|often|fast|large|big)|where|when|which)"
-    r"|(?:can|may|could) (?:any|every|some)(?:one|body)(?: else)?)\b",
+    r"|(?:can|may|could) (?:any|every)(?:one|body)(?: else)?)\b",
     re.IGNORECASE,
 )
 _POINTS = re.compile(

@@ -42,7 +42,8 @@ def read_in_thread(
     alone = found_alone(library, asked)
     reading = _nearest(library, asked, found, [hit.section for hit in alone if hit.section not in told])
     is_meant = reading.is_likely and asked != question and is_fragment(asked)
-    if not (is_meant or (points(asked) and found.near)) and leads_elsewhere(alone, told):
+    has_near = points(asked) and any(library.has_all(each, asked) for each in found.near)
+    if not (is_meant or has_near) and leads_elsewhere(alone, told):
         return ThreadReading(alone[0].section) if alone[0].section.page == told[-1].page else None
     is_near = sentence is not None and not reading.is_likely and sentence.section in reading.near[:1]
     if is_said or is_near:

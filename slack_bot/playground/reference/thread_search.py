@@ -4,11 +4,11 @@ Each section is weighed by what the question says alone, by what both say togeth
 to the subject that the thread is about. What was shown already does not count.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .follow_ups import filled_in, points, question_word, read_together
-from .pages import PageSection
+from .pages import PageSection, words_of
 from .search import Library
 
 # What counts of the score of the question alone: less where it says "it", and where it has no telling word.
@@ -25,6 +25,7 @@ _LIKELY, _LIKELY_FAR, _LEAD_OF_LIKELY, _ADDS_SOME = 1.0, 1.2, 0.1, 0.1
 _NEAR = 0.95  # what comes near at all
 _LIKE_EXAMPLE = 1.25  # what an example must have
 _NEAREST = 2
+_FEWEST_WORDS = 3  # of a question whose first word alone says which section is meant
 _EXAMPLE = "an example"
 
 
@@ -69,7 +70,12 @@ def search_thread(library: Library, question: str, before: str, told: Collection
         return ThreadHits(first.section, near)
     first, second = nearest[:2]
     is_ahead = len(near) == 1 or first.nearness - second.nearness >= _LEAD_OF_LIKELY
-    return ThreadHits(None, near, is_ahead and _is_likely(first, list(told)[-1].page))
+    if is_ahead and _is_likely(first, list(told)[-1].page):
+        return ThreadHits(None, near, is_likely=True)
+    only = _only_alike(ranked, list(told)[-1].topic)
+    if only is None or library.named_things(question) or len(words_of(question)) < _FEWEST_WORDS:
+        return ThreadHits(None, near)
+    return ThreadHits(None, (only, *(each for each in near if each != only)), is_likely=True)
 
 
 def _is_sure(first: _Weighed, lead: float, is_bare: bool) -> bool:
@@ -77,6 +83,12 @@ def _is_sure(first: _Weighed, lead: float, is_bare: bool) -> bool:
         return True
     speaks = first.alone >= _SPEAKS_ALONE or first.adds >= _ADDS
     return speaks and first.score >= _SURE and lead >= _LEAD
+
+
+def _only_alike(ranked: Sequence[_Weighed], topic: str) -> PageSection | None:
+    """The only section of the topic that begins with the same question word."""
+    alike = [each.section for each in ranked if each.is_alike and each.section.topic == topic]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _is_likely(first: _Weighed, page: str) -> bool:
