@@ -88,6 +88,25 @@ async def test_what_belongs_together_is_one_stop_and_arrows_lead_through_it(page
     await page.until("document.querySelector('#thread .message')")
 
 
+async def test_what_is_typed_beside_the_fields_goes_into_that_of_the_pane(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    for start, field in (("#thread .message", REPLY), ("#roots", ROOT)):
+        await page.value(f"document.querySelector('{start}').focus()")
+        await keys(page, "ArrowDown")
+        await page.press("h", 72, "h")
+        await is_on(page, field)
+        assert (await page.value(f"{FOCUS}.value")).endswith("h")
+    await begin(page)
+    await page.press("i", 73, "i")
+    await is_on(page, ROOT)
+    await page.click("#faults")
+    await page.until("document.querySelector('#fault-panel').open")
+    await page.value("document.querySelector('#fault-panel h2').focus()")
+    await page.press("x", 88, "x")
+    assert (await page.value(f"document.querySelector('{ROOT}').value")).endswith("hi")
+
+
 async def test_f6_goes_from_pane_to_pane(page: Page) -> None:
     await is_on(page, ROOT)
     await keys(page, "F6")

@@ -19,7 +19,7 @@ import { Deeds } from "./deeds.js";
 import { takeDrops } from "./drop.js";
 import { read, written } from "./address.js";
 import { Modal } from "./modal.js";
-import { paneKeys } from "./panes.js";
+import { paneKeys, typeAnywhere } from "./panes.js";
 import { roving } from "./roving.js";
 import { themeSwitch } from "./theme.js";
 import { slackText } from "./text.js";
@@ -494,6 +494,10 @@ function listen() {
   for (const id of ["places", "people"]) roving($(id), "list");
   for (const id of ["chips", "prompts", "tabs"]) roving($(id), "row");
   paneKeys(panes);
+  typeAnywhere((node) => {
+    const fields = [composers.root.field, composers.reply.field].filter((one) => one.checkVisibility());
+    return fields.find((one) => one.closest(".pane") === node.closest(".pane")) ?? fields[0] ?? null;
+  });
   $("skip-field").addEventListener("click", () => [composers.root.field, composers.reply.field, $("home")].find((one) => one.checkVisibility())?.focus());
   $("skip-thread").addEventListener("click", () => $("thread").focus());
   $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("[tabindex='0']")?.focus(); });

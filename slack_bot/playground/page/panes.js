@@ -1,4 +1,4 @@
-// F6 and Shift+F6 go from pane to pane, as in Slack.
+// F6 and Shift+F6 go from pane to pane, and what is typed while no field has the focus goes into the message field, as in Slack.
 
 /** `panes()` are [node, the stop where one comes into it]. One whose stop is not seen is left out. */
 export function paneKeys(panes) {
@@ -10,5 +10,14 @@ export function paneKeys(panes) {
     if (!next) return;
     event.preventDefault();
     next[1].focus();
+  });
+}
+
+/** `fieldOf(node)`: the message field of the pane that has this node, or null. The browser types into what gets the focus here. */
+export function typeAnywhere(fieldOf) {
+  addEventListener("keydown", (event) => {
+    const isText = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
+    if (!isText || event.defaultPrevented || !event.target.matches("body, article, [role=log]") || document.querySelector("dialog[open]")) return;
+    fieldOf(event.target)?.focus();
   });
 }
