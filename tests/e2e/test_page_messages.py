@@ -247,9 +247,11 @@ async def test_what_is_new_in_a_conversation_stands_below_a_line(page: Page, pla
     await page.until("document.querySelectorAll('#roots .message').length === 1")
     assert await page.value("document.querySelectorAll('.news ~ .message').length") == 1
     await page.click("#places [data-channel=C0GENERAL]")
+    await page.value("window.pressed = document.querySelector('#places [data-channel=C0INCIDENTS]')")
     for text in ("new", "newer"):
         await scenes.say(playground, scenes.JONAS, text, channel="C0INCIDENTS")
     await page.until("document.title === '* general - slack_bot playground'")
+    assert await page.value("window.pressed.isConnected && window.pressed.matches('.unread')")
     await page.click("#places [data-channel=C0INCIDENTS]")
     below = "[...document.querySelectorAll('#roots .news ~ .message .md')].map((one) => one.innerText)"
     await page.until("document.querySelector('#roots .news')")
@@ -268,6 +270,16 @@ async def test_a_mention_of_the_reader_looks_otherwise_than_others(
     await page.until(f"{mine} === '@Maya,@here'")
     await scenes.be(page, "Priya")
     await page.until(f"{mine} === '@Priya,@here'")
+
+
+async def test_here_and_the_like_are_written_as_people_write_them(page: Page, playground: Playground) -> None:
+    await mention(page, "hi @here, not me@here or @hereby")
+    await page.until("document.querySelector('#roots .mention.mine')?.innerText === '@here'")
+    (message,) = playground.workspace.history(CHANNEL)
+    assert message.text == f"{scenes.BOT} hi <!here>, not me@here or @hereby"
+    await page.value("document.querySelector('#roots [data-deed=edit]').click()")
+    field = "document.querySelector('.rewrite textarea').value"
+    assert await page.value(field) == "@slack_bot hi @here, not me@here or @hereby"
 
 
 async def test_code_is_copied_by_a_button(page: Page, playground: Playground) -> None:

@@ -9,24 +9,33 @@ export class Sidebar {
     Object.assign(this, { places, people, model, choose, become });
   }
 
+  /** What is there already stays, whatever comes: a button that is drawn anew while it is pressed would be no click. */
   showPlaces(me, open) {
-    const mine = this.model.placesOf(me);
-    const section = (title, of) => h("section", { "aria-label": title }, h("h2", { text: title }), ...of.map((one) => this.place(one, me, open)));
-    refillFocused(this.places, "channel", [
-      section("Channels", mine.filter((one) => one.kind !== "im")),
-      section("Direct messages", mine.filter((one) => one.kind === "im"))]);
+    const mine = this.model.placesOf(me), key = JSON.stringify(mine.map((one) => [one.id, this.model.title(one.id)]));
+    if (key !== this.shown) {
+      this.shown = key;
+      this.rows = mine.map((one) => this.row(one));
+      const section = (title, isDm) => h("section", { "aria-label": title }, h("h2", { text: title }), ...this.rows.filter((row) => row.isDm === isDm).map((row) => row.button));
+      refillFocused(this.places, "channel", [section("Channels", false), section("Direct messages", true)]);
+    }
+    for (const row of this.rows) this.mark(row, me, open);
   }
 
-  place(channel, me, open) {
-    const unread = channel.id === open ? 0 : this.model.unread(me, channel.id);
-    const isDm = channel.kind === "im";
-    const name = this.model.title(channel.id);
-    return h("button", { type: "button", class: `row-button ${unread ? "unread" : ""}`, data: { channel: channel.id, kind: channel.kind },
-      "aria-current": channel.id === open ? "page" : null, "aria-label": `${name}${isDm ? " APP" : ""}${unread ? `, ${unread} unread` : ""}${isDm ? ", direct message" : ""}`,
-      on: { click: () => this.choose(channel.id) } },
-    isDm ? faceNode(this.model.person(this.model.bot.user_id), true) : icon("hash"),
-    h("span", { class: "name", text: name }), " ", isDm ? h("span", { class: "app", text: "APP" }) : null, " ",
-    unread && isDm ? h("span", { class: "number", "aria-hidden": "true", text: String(unread) }) : null);
+  row({ id, kind }) {
+    const isDm = kind === "im", number = h("span", { class: "number", "aria-hidden": "true", hidden: true });
+    const button = h("button", { type: "button", data: { channel: id, kind }, on: { click: () => this.choose(id) } },
+      isDm ? faceNode(this.model.person(this.model.bot.user_id), true) : icon("hash"),
+      h("span", { class: "name", text: this.model.title(id) }), " ", isDm ? h("span", { class: "app", text: "APP" }) : null, " ", number);
+    return { id, isDm, button, number };
+  }
+
+  mark({ id, isDm, button, number }, me, open) {
+    const unread = id === open ? 0 : this.model.unread(me, id);
+    button.className = `row-button ${unread ? "unread" : ""}`;
+    if (id === open) button.setAttribute("aria-current", "page"); else button.removeAttribute("aria-current");
+    button.setAttribute("aria-label", `${this.model.title(id)}${isDm ? " APP" : ""}${unread ? `, ${unread} unread` : ""}${isDm ? ", direct message" : ""}`);
+    number.hidden = !(unread && isDm);
+    if (number.textContent !== String(unread)) number.textContent = String(unread);
   }
 
   showPeople(me) {

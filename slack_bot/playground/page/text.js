@@ -4,6 +4,7 @@ export function slackText(text, { bot, people }) {
   const mention = `<@${bot.user_id}>`;
   let said = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll(`@${bot.name}`, mention).trim();
   for (const one of Object.values(people)) if (!one.virtual) said = said.replaceAll(`@${one.name}`, `<@${one.id}>`);
+  said = said.replace(/(^|\s)@(here|channel|everyone)(?![\w.-])/g, "$1<!$2>");
   return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim(); // typed after the mention that stood there
 }
 
@@ -15,6 +16,6 @@ export function asMarkdown(text) {
 }
 
 export function shownText(text, { names }) {
-  return text.replace(/<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => `@${names[id] ?? id}`)
+  return text.replace(/<!(here|channel|everyone)(?:\|[^>]*)?>/g, "@$1").replace(/<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => `@${names[id] ?? id}`)
     .replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
