@@ -78,7 +78,7 @@ class LoggedTurn:
     will come, `settled` when the agent itself said so. `forms`: what it asked. `news`: when anything new
     could be read in the thread: text, a card, a form, a note. `said`: the agent's words on its failure, on
     one line, cut, without secrets. `has_task`: the agent named one. `is_over`: it reached a terminal state,
-    or waits for the person.
+    or waits for the person. `is_away`: the agent could not be asked for it when it was asked last.
     """
 
     number: int = 0
@@ -95,6 +95,7 @@ class LoggedTurn:
     said: str = ""
     has_task: bool = False
     is_over: bool = False
+    is_away: bool = False
 
     @property
     def lacks_end(self) -> bool:
@@ -237,6 +238,8 @@ def _note(turn: LoggedTurn, fact: EventHandled) -> None:
     ):
         turn.first_end = fact.at
     turn.has_task |= isinstance(event, events.TaskKnown) and event.task_id is not None
+    if isinstance(event, events.AgentIdle):
+        turn.is_away = event.known is events.TaskKnowledge.UNKNOWN
     turn.is_over |= isinstance(event, events.TaskEnded | events.InputRequired)
     if isinstance(event, events.TaskEnded | events.StreamEnded) and event.end != events.TaskEnd.COMPLETED:
         turn.said = _shortened(Redactor().text(event.text)) or turn.said

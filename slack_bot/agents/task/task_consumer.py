@@ -402,7 +402,8 @@ class TaskConsumer:
                 pause = None if self.view.heard else retries.pause_after(error, now())
                 if pause is None or self._handle.must_exit:
                     raise
-                log.info("the question was not taken, once more in %g s: %s", pause, self._agent.why(error))
+                why = self._agent.why(error)
+                log.info("the question was not taken, once more in %g s: %s", pause, why, extra=self._fields)
                 await self._handle.race(asyncio.sleep(pause))
                 if self._handle.must_exit:
                     raise

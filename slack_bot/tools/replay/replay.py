@@ -302,6 +302,7 @@ class _ReplaySession:
 
     def _cut_short(self, reason: str, known_until: float) -> None:
         """The last turn is shown as it stood at `known_until`."""
+        reason += "; the agent could not be asked for its task" if self._log.turns[-1].is_away else ""
         self._take(TurnEnded(known_until, "", INTERRUPTED, reason, None, None, None, dict[str, bool](), 0))
 
     async def _until(self, what: Literal["started", "ended"], count: int) -> None:

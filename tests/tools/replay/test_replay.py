@@ -14,16 +14,20 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import httpx
 import pytest
 
 from slack_bot import cli
 from slack_bot.cli import main
 from slack_bot.errors import SettingsError, UnreadableInput
+from slack_bot.testing import virtual_clock
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.testing.harness import bot_settings
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
-from slack_bot.tools.replay.replay import WatchedLog, print_threads, replayed
+from slack_bot.tools.replay.replay import ReplayQuestions, WatchedLog, observe, print_threads, replayed
 from slack_bot.tools.replay.result import Observation, pace_of
-from slack_bot.tools.replay.scenario import make_scenario
+from slack_bot.tools.replay.scenario import Scenario, make_scenario
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 ROOT = Path(__file__).parents[3]
@@ -496,3 +500,28 @@ def test_a_file_is_told_nothing() -> None:
     log.look(10.0, "One")
     log.line.wipe()
     assert out.getvalue() == ""
+
+
+class Dies(httpx.AsyncBaseTransport):
+    """Its agent cannot be reached any more after its first answer."""
+
+    def __init__(self, agent: ScriptedAgent) -> None:
+        self._inner, self._is_dead = ScriptedTransport(agent), False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._is_dead:
+            raise httpx.ConnectError("gone")
+        self._is_dead = request.method == "POST"
+        return await self._inner.handle_async_request(request)
+
+
+def test_an_agent_that_died_is_named_where_its_end_was_not_waited_for() -> None:
+    transport, settings = Dies(ScriptedAgent(answer("one two three", seconds=9), cut_after=3)), bot_settings()
+    asking = ReplayQuestions(limit=40.0)
+    seen = virtual_clock.run(
+        observe(Scenario(), settings, virtual_clock.new_clock(), transport, asking=asking)
+    )
+    assert seen.result()["outcome"] == "interrupted"
+    assert seen.result()["reason"] == (
+        "nobody waited longer than 40.00 s for its end; the agent could not be asked for its task"
+    )
