@@ -119,11 +119,9 @@ class TaskFollower:
             return True
         has_begun = self._view.task_id is not None or self._view.is_understood
         if not (has_begun or self._agent.waits_for_whole):
-            log.warning(
-                "the agent said nothing within %s",
-                in_words_of(self._agent.name, "SLACK_BOT_AGENT__IDLE_TIMEOUT"),
-                extra=_log_fields(self._question, self._view.task_id),
-            )
+            setting = in_words_of(self._agent.name, "SLACK_BOT_AGENT__IDLE_TIMEOUT")
+            fields = _log_fields(self._question, self._view.task_id)
+            log.warning("the agent said nothing within %s", setting, extra=fields)
             return False
         if self._view.is_stream_final and not self._view.is_over:
             return False  # nothing comes on this stream any more: the task alone can tell
