@@ -210,3 +210,10 @@ async def test_a_file_that_is_not_there_is_told_before_anything_is_opened(tmp_pa
         "slack-bot run: SLACK_BOT_CONFIG names gone.toml, which does not exist; correct the path, or take"
         " SLACK_BOT_CONFIG away"
     )
+
+
+async def test_a_file_that_is_no_store_ends_the_start_so_too(tmp_path: Path) -> None:
+    (file := tmp_path / "notes.txt").write_text("no store at all " * 100)
+    async with place(tmp_path) as at:
+        status, told = await run_with(at, SLACK_BOT_STORE__URL=f"sqlite:///{file}")
+    assert (status, "is damaged or is not a SQLite file" in told) == (2, True)

@@ -239,6 +239,8 @@ def _values(name: str, raw: Mapping[str, Any], settings: Settings) -> tuple[dict
             guess = nearest(path, known)
             remedy = f"; did you mean {guess}?" if guess else ""
             lines.append(f"agents.{name}.{path} is not a setting of an agent{remedy}")
+            if guess == "url" and "url" not in raw:  # else it would be called missing
+                _put(values, guess, value)
         elif is_secret(_field(path).annotation) or (path == "url" and _has_login(value)):
             variable = variable_of(name, path)
             lines.append(f"agents.{name}.{path} does not belong here: set {variable} in the environment")

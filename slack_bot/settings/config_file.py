@@ -184,7 +184,11 @@ def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown_table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
     if name in {section for section, _ in FIELDS}:
-        yield from (_elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}" for leaf in table)
+        for leaf, value in table.items():
+            if isinstance(value, dict) and (guess := _meant_table(name)):
+                yield f"[{name}.{leaf}] is not known here; did you mean [{guess}.{leaf}]?"
+            else:
+                yield _elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}"
     else:
         guess = _meant_table(name)
         yield f"[{name}] is not known here; " + (f"did you mean [{guess}]?" if guess else _TABLES)
@@ -203,9 +207,11 @@ def _with_meant(whole: Mapping[str, Any]) -> Mapping[str, Any]:
     strange = [name for name, table in whole.items() if isinstance(table, dict) and name not in ours]
     found = dict(whole)
     for name in strange:
-        guess = None if name in sections else _meant_table(name)
-        if guess is not None and isinstance(found.get(guess, {}), dict):
-            found[guess] = {**whole[name], **found.get(guess, {})}
+        guess, table = _meant_table(name), whole[name]
+        if name in sections:  # its own settings are refused; tables below it are meant otherwise
+            table = {leaf: value for leaf, value in table.items() if isinstance(value, dict)}
+        if guess is not None and table and isinstance(found.get(guess, {}), dict):
+            found[guess] = {**table, **found.get(guess, {})}
     return found
 
 

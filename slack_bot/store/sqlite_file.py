@@ -165,4 +165,5 @@ def as_store_errors(path: Path) -> Iterator[None]:
             problem = "is locked by another program; end what has it open"
         elif code in _NOT_WRITTEN:
             problem = f"cannot be written ({error}): {unwritable(path)}"
-        raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error
+        kind = StoreForeign if code == sqlite3.SQLITE_NOTADB else StoreError
+        raise kind(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

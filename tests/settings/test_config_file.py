@@ -115,6 +115,7 @@ def problems(tmp_path: Path, text: str) -> list[str]:
         ("[channl]", ["[channl] is not known here; did you mean [channel]?"]),
         ("[chanels.C012]", ["[chanels] is not known here; did you mean [channels]?"]),
         ("[ops]", [f"[ops] is not known here; {TABLES}"]),
+        ("[agent.ops]", ["[agent.ops] is not known here; did you mean [agents.ops]?"]),
         ("foo = 1", [f"foo is not known here; {TABLES}"]),
         (
             'busy = "queue"',

@@ -219,6 +219,8 @@ tz = "Berlin"
 ask = "What is new?"
 agnt = "ghost"
 [schedule.other]
+[agent.ops]
+urll = "ops.invalid"
 [keyz.ci]
 hash = "x"
 agents = ["ghost"]
@@ -247,6 +249,9 @@ def test_one_round_names_all_that_is_wrong(
         "schedules.news.agnt is not a setting here; did you mean agent?",
         "schedules.news.agent is 'ghost', which is no agent",
         "[schedule] is not known here; did you mean [schedules]?",
+        "[agent.ops] is not known here; did you mean [agents.ops]?",
+        "agents.ops.urll is not a setting of an agent; did you mean url?",
+        "agents.ops.url is 'ops.invalid': should be an address",
         "[keyz] is not known here; did you mean [keys]?",
         "keys.ci.hash is 'x'",
         "keys.ci.agent is 'ghost', which is no agent",
@@ -259,4 +264,5 @@ def test_one_round_names_all_that_is_wrong(
     ):
         assert any(sentence in line for line in told), (sentence, told)
     assert len(told) == len(set(told))
+    assert not any("ops.url is not set" in line for line in told)
     assert not any("set either channel or user, which is where it goes" in line for line in told)
