@@ -14,6 +14,7 @@ from dataclasses import replace
 from .demonstrations import section_about
 from .follow_ups import (
     FollowUp,
+    asks_whether,
     correction_in,
     has_few_words,
     is_cut_short,
@@ -275,7 +276,8 @@ class TalkContext:
 
     def _is_about_thread(self, question: str, plain: str) -> bool:
         """It may not be understood without what was said before."""
-        if is_order(question) or is_demonstration(question) or is_small_talk(question):
+        is_talk = is_small_talk(question) and not asks_whether(plain)
+        if is_order(question) or is_demonstration(question) or is_talk:
             return is_follow_up(plain)
         library = self._library
         if not library.named_things(question):

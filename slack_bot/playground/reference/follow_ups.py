@@ -90,6 +90,9 @@ _WANTED = {
 _KINDS = {
     kind: re.compile(rf"\W*{_COURTESY}(?:{words}){_END}", re.IGNORECASE) for kind, words in _WANTED.items()
 }
+_ASKS_WHETHER = re.compile(
+    r"\W*(?:(?:and|but|so)\W+)*(?:can|could|may|how (?:do|can)) (?:i|we)\b", re.IGNORECASE
+)
 _LANGUAGES = {
     "Diese Demo antwortet nur auf Englisch.": r"german|deutsch",
     "Esta demo solo responde en inglés.": r"spanish|español|espanol",
@@ -161,7 +164,13 @@ _POINTS = re.compile(
 def wanted(plain: str) -> FollowUp | None:
     """What `plain`, a message without apostrophes, wants of the answer before; None where it says more."""
     kind = next((kind for kind, words in _KINDS.items() if words.match(plain)), None)
-    return FollowUp.SHORTER if kind is None and is_about_form(plain) else kind
+    is_form = kind is None and is_about_form(plain) and not asks_whether(plain)
+    return FollowUp.SHORTER if is_form else kind
+
+
+def asks_whether(plain: str) -> bool:
+    """It asks what the reader can do, and wants nothing of the answer."""
+    return _ASKS_WHETHER.match(plain) is not None
 
 
 def language_wanted(plain: str) -> tuple[str, str] | None:

@@ -63,6 +63,9 @@ _NEAR, _NEAR_CLAUSE, _NEAR_TALK = 0.5, 0.55, 0.75
 _SURE_TALK, _FAR_TALK = 1.2, 0.4  # what talk must have, and its lead, so that nothing comes near to it
 
 
+_EVERYWHERE = frozenset(map(root_of, ("answer", "question", "bot", "agent", "slack", "message")))
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """One of several questions, what was said `before` it, and the `whole` in which it stands."""
@@ -150,6 +153,10 @@ class Library:
         words = self._subjects.words_in(text)
         telling = self._judge.telling_words(" ".join(words)) - (self._hollow if even_bare else self._bare)
         return frozenset(root_of(word) for word in words if word in telling)
+
+    def is_bare(self, text: str) -> bool:
+        """`text` is about nothing by itself, or only about what most sections are about."""
+        return self.named_things(text) <= _EVERYWHERE
 
     def has_all(self, section: PageSection, text: str) -> bool:
         """`section`, or how people ask for it, has all that `text` is about."""

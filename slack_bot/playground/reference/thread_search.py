@@ -70,10 +70,11 @@ def search_thread(library: Library, question: str, before: str, told: Collection
         return ThreadHits(first.section, near)
     first, second = nearest[:2]
     is_ahead = len(near) == 1 or first.nearness - second.nearness >= _LEAD_OF_LIKELY
-    if is_ahead and _is_likely(first, list(told)[-1].page):
+    is_bare = library.is_bare(question)
+    if is_ahead and _is_likely(first, list(told)[-1], is_bare=is_bare):
         return ThreadHits(None, near, is_likely=True)
     only = _only_alike(ranked, list(told)[-1].topic)
-    if only is None or library.named_things(question) or len(words_of(question)) < _FEWEST_WORDS:
+    if only is None or not is_bare or len(words_of(question)) < _FEWEST_WORDS:
         return ThreadHits(None, near)
     return ThreadHits(None, (only, *(each for each in near if each != only)), is_likely=True)
 
@@ -91,10 +92,13 @@ def _only_alike(ranked: Sequence[_Weighed], topic: str) -> PageSection | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _is_likely(first: _Weighed, page: str) -> bool:
-    """It is probably meant behind what was told of `page`."""
-    least = _LIKELY if first.section.page == page else _LIKELY_FAR
-    return first.nearness >= least and (first.alone >= _SPEAKS_ALONE or first.adds >= _ADDS_SOME)
+def _is_likely(first: _Weighed, last: PageSection, *, is_bare: bool) -> bool:
+    """It is probably meant behind `last`. `is_bare`: the question names nothing by itself."""
+    if is_bare and first.section.topic != last.topic:
+        return first.adds >= _ADDS_MUCH and first.score >= _LIKELY_FAR
+    speaks = first.alone >= _SPEAKS_ALONE or first.adds >= _ADDS_SOME
+    is_near = first.section.page == last.page
+    return speaks and (first.nearness >= _LIKELY if is_near else first.score >= _LIKELY_FAR)
 
 
 def parts_left(library: Library, question: str, told: Collection[PageSection]) -> list[PageSection]:

@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from .follow_ups import read_together
 from .pages import PageSection
-from .ranking import root_of
 from .search import Library
 
 _ASKED = r"\A\W*(?:(?:and|but|so|ok|okay|then|well|und|aber)\W+)*"
@@ -28,11 +27,11 @@ _DO = r"(?:do|can|could|would|should|must)"
 _UNITS = r"(?:ms|s|milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|years?)"
 _SET = (
     r"(?:set|change|configured?|turn|switch|enable|disable|adjust|raise|lower|limit|allow|forbid|shorten"
-    r"|extend|reduce|increase|keep .*longer)"
+    r"|extend|reduce|increase|make (?:it|that|this|them) \w+er)"
 )
 _BE_SET = (
     r"(?:set|chang|configur|turn|switch|disabl|enabl|adjust|rais|lower|forbid|limit|shorten|extend|reduc"
-    r"|increas)"
+    r"|increas|make (?:it|that|this|them) \w+er\b)"
 )
 _KINDS = {
     "a time": (
@@ -63,7 +62,7 @@ _KINDS = {
     "a command": (
         r"\b(?:which|what(?: is|s)?(?: the)?) commands?\b"
         r"|\bwhat (?:do|should|must) i (?:type|enter|write|run)\b",
-        r"`slack-bot [^`]+`|`/\w+",
+        r"`slack-bot [^`]+`|`/(?:invite|remove)",
     ),
     "a file": (
         rf"\bwhere {_DO}{_I} (?:write|put|define|specify|enter|list|declare)\b"
@@ -96,8 +95,6 @@ _READ = [(re.compile(asked, re.IGNORECASE), re.compile(said)) for asked, said in
 _LAST, _TOLD, _TOPIC, _PAGE = 1.0, 0.9, 0.2, 0.15
 # What must speak for a section that was not shown: if the question names something; if it only wants a kind.
 _LEAST, _LEAST_OF_KIND = 0.6, 0.95
-_EVERYWHERE = frozenset(map(root_of, ("answer", "question", "bot", "agent", "slack", "message")))
-"""In so many sentences that it alone tells none apart."""
 _MOST_SECTIONS = 25  # those for which most speaks
 _POINTS = re.compile(r"\A(?:That|This|Those|These|Such|Then|Both)\b")
 
@@ -118,7 +115,7 @@ def sentence_for(
     plain = re.sub(r"['’]", "", question)
     wants, looks_so = _kind_of(plain)
     named = library.named_things(plain.replace(wants, " ") if wants else plain)
-    if looks_so is None and named <= _EVERYWHERE:
+    if looks_so is None and library.is_bare(question):
         return None
     for section, weight in _by_weight(library, question, before, told):
         is_told = section in told
@@ -157,7 +154,7 @@ def mention_in(
         for each in sentences
         if named <= library.named_things(each[0], even_bare=even_bare)
     )
-    return None if named <= _EVERYWHERE else next(found, None)
+    return next(found, None) if named and (even_bare or not library.is_bare(question)) else None
 
 
 def _by_weight(

@@ -58,6 +58,7 @@ def asked(*questions: str) -> str:
         ("how many replicas may there be?", "why not more?", "Two replicas are enough, however many people"),
         ("why is it slow?", "how do I find out?", "`slack-bot trace` shows"),
         ("what is a tape?", "no, I meant the tests", "Thousands of tests run the real bot"),
+        ("how long are my messages kept?", "can I make that shorter?", "An operator can change both"),
         ("how long does the installation take?", "what does it cost?", "The bot costs nothing"),
         (
             "what does Stop do to the agent's work?",

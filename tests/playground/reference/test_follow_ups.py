@@ -6,6 +6,7 @@ import pytest
 
 from slack_bot.playground.reference.follow_ups import (
     FollowUp,
+    asks_whether,
     correction_in,
     has_few_words,
     is_cut_short,
@@ -138,6 +139,12 @@ def test_what_was_meant_instead(message: str, meant: str) -> None:
 )
 def test_the_word_whose_meaning_is_asked_for(message: str, word: str) -> None:
     assert word_asked_for(message) == word
+
+
+def test_who_asks_whether_it_can_be_shorter_wants_no_shorter_answer() -> None:
+    assert asks_whether("can I make that shorter?") and wanted("can I make that shorter?") is None
+    assert not asks_whether("can you make that shorter?")
+    assert wanted("can you make that shorter?") is FollowUp.SHORTER
 
 
 def test_how_a_question_begins() -> None:
