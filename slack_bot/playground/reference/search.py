@@ -63,7 +63,9 @@ _NEAR, _NEAR_CLAUSE, _NEAR_TALK = 0.5, 0.55, 0.75
 _SURE_TALK, _FAR_TALK = 1.2, 0.4  # what talk must have, and its lead, so that nothing comes near to it
 
 
-_EVERYWHERE = frozenset(map(root_of, ("answer", "question", "bot", "agent", "slack", "message")))
+_EVERYWHERE = frozenset(
+    map(root_of, ("answer", "question", "bot", "agent", "slack", "message", "channel", "thread"))
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .follow_ups import is_cut_short, is_fragment, points, without_beginning
+from .follow_ups import is_cut_short, is_fragment, points, question_word, without_beginning
 from .pages import PageSection
 from .search import Library
 from .thread_search import ThreadHits, search_thread
@@ -11,6 +11,7 @@ from .thread_sentences import FoundSentence, is_of_kind, sentence_for
 from .verdict import Hit
 
 _NEAREST = 3  # sections of what comes nearest
+_AGAIN = 0.9  # score of what was shown and is asked for again
 _NEW_SUBJECT = 1.15  # score of what a short question must lead to, elsewhere, to change the subject
 
 
@@ -32,15 +33,17 @@ def read_in_thread(
     `told`: what was shown for them.
     """
     asked = without_beginning(question)
+    if (again := _asked_again(library, asked, told)) is not None:
+        return ThreadReading(again)
     found = searched(library, asked, subjects, told)
     sentence = sentence_for(library, asked, subjects, told)
     if found.answer is not None:
         return _answered(library, found.answer, sentence, told)
-    is_said = sentence is not None and sentence.is_told
-    if is_said and is_fragment(asked):
-        return ThreadReading(sentence=sentence)
     alone = found_alone(library, asked)
     reading = _nearest(library, asked, found, [hit.section for hit in alone if hit.section not in told])
+    is_said = sentence is not None and sentence.is_told and not _is_alike(asked, reading)
+    if is_said and is_fragment(asked):
+        return ThreadReading(sentence=sentence)
     is_meant = reading.is_likely and asked != question and is_fragment(asked)
     has_near = points(asked) and any(library.has_all(each, asked) for each in found.near)
     if not (is_meant or has_near) and leads_elsewhere(alone, told):
@@ -49,6 +52,14 @@ def read_in_thread(
     if is_said or is_near:
         return ThreadReading(sentence=sentence)
     return reading if reading.is_likely or not alone or is_cut_short(asked) else None
+
+
+def _asked_again(library: Library, asked: str, told: Sequence[PageSection]) -> PageSection | None:
+    """What was shown before, if `asked` wants that by itself."""
+    if points(asked) or library.is_bare(asked):
+        return None
+    again = (hit for hit in found_alone(library, asked) if hit.score >= _AGAIN)
+    return next((hit.section for hit in again if hit.section in told), None)
 
 
 def _answered(
@@ -87,6 +98,12 @@ def _is_better(sentence: FoundSentence, answer: PageSection, told: Sequence[Page
     """The sentence of what was said is meant rather than a section of another topic."""
     is_far = answer.topic not in {each.topic for each in told}
     return sentence.is_told and is_far
+
+
+def _is_alike(asked: str, reading: ThreadReading) -> bool:
+    """It is asked who, and what is likely says who."""
+    is_who = question_word(asked) == "who"
+    return is_who and reading.is_likely and question_word(reading.near[0].heading) == "who"
 
 
 def _nearest(library: Library, asked: str, found: ThreadHits, others: Sequence[PageSection]) -> ThreadReading:

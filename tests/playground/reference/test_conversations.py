@@ -58,6 +58,16 @@ def asked(*questions: str) -> str:
         ("how many replicas may there be?", "why not more?", "Two replicas are enough, however many people"),
         ("why is it slow?", "how do I find out?", "`slack-bot trace` shows"),
         ("what is a tape?", "no, I meant the tests", "Thousands of tests run the real bot"),
+        (
+            "which ports must be open?",
+            "which port?",
+            "With Socket Mode no port has to be opened to the inside",
+        ),
+        (
+            "which languages does it speak?",
+            "and French?",
+            "The bot passes on any language, with every alphabet",
+        ),
         ("how long are my messages kept?", "can I make that shorter?", "An operator can change both"),
         ("how long does the installation take?", "what does it cost?", "The bot costs nothing"),
         (
