@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+from slack_bot.errors import AgentUnreachable
 from slack_bot.settings.agents import AgentEntry, AgentTable, RoutingSettings
 from tests.agents_of import agents_of
 
@@ -34,3 +35,20 @@ async def test_readers_of_a_removed_agent_s_thread_get_the_names_of_the_others()
     async with AsyncExitStack() as closers:
         said = (await agents_of(closers, TWO)).words_without("sales")
         assert said.startswith("sales is not one of my agents any more. To ask default or ops, mention me")
+
+
+async def test_the_log_names_each_of_several_agents_and_tells_its_address_once() -> None:
+    lost = AgentUnreachable("nothing answers; check SLACK_BOT_AGENT__CONNECT_TIMEOUT or A2A_AGENT_URL")
+    async with AsyncExitStack() as closers:
+        agents = await agents_of(closers, TWO)
+        assert list(map(agents.label, agents)) == [
+            "default at http://default.invalid", "ops at http://ops.invalid",
+        ]  # fmt: skip
+        assert [each.why(lost) for each in agents] == [
+            lost.brief,
+            "ops: nothing answers; check SLACK_BOT_AGENTS__OPS__CONNECT_TIMEOUT or agents.ops.url",
+        ]
+        (only,) = alone = await agents_of(
+            closers, AgentTable({"default": AgentEntry(url="http://a.invalid/")})
+        )
+        assert alone.label(only) == "http://a.invalid"
