@@ -127,6 +127,12 @@ async def test_an_emoji_is_found_and_chosen_by_keys(page: Page) -> None:
     assert await page.value(
         f"document.getElementById({FOCUS}.getAttribute('aria-activedescendant')) === {marked}"
     )
+    await page.value(f"{FOCUS}.select()")
+    await page.type("heart")  # a whole name goes before those that only begin so
+    await page.until(f"{marked}?.dataset.name === 'heart'")
+    await page.value(f"{FOCUS}.select()")
+    await page.type("roc")
+    await page.until(f"{marked}?.dataset.name === 'rocket'")
     await page.enter()
     assert await page.value(f"{FIELD}.value") == "@slack_bot good :rocket:  work"
     assert await page.value(f"{FOCUS} === {FIELD}")

@@ -56,6 +56,15 @@ async def test_people_write_bold_and_struck_as_in_slack(page: Page, playground: 
     ]
 
 
+async def test_people_write_quotes_as_in_slack(page: Page, playground: Playground) -> None:
+    ts = await scenes.say(playground, scenes.MAYA, "&gt; ship *it*\n&gt; today\nyes, 2 &gt; 1\n`&gt; code`")
+    body = f"document.querySelector('#roots [data-ts=\"{ts}\"] .md')"
+    await page.until(f"{body}?.querySelector('blockquote strong')")
+    assert await page.value(f"{body}.querySelector('blockquote').innerText") == "ship it\ntoday"
+    assert "yes, 2 > 1" in await page.value(f"{body}.innerText")
+    assert await page.value(f"{body}.querySelector('code').innerText") == "> code"
+
+
 async def test_edited_stands_below_a_text_that_ends_with_code(page: Page, playground: Playground) -> None:
     ts = await scenes.say(playground, scenes.MAYA, "lunch?")
     await _edit(playground, ts, "```\nlunch()\n```")

@@ -6,6 +6,7 @@ import pytest
 
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
+from tests.playground import scenes
 
 from .chromium import Browser, Page
 from .visitor import ANSWER, SEALED, look_at_raw, look_inside, mention, outcome, picture, text_of
@@ -76,6 +77,30 @@ async def test_a_reload_and_a_second_tab_find_the_thread_again(page: Page, brows
     await other.until(f"{READY} && document.querySelector('{ANSWER}')")
     assert await text_of(other, f"{ANSWER} .md") == answer
     assert other.problems == []
+
+
+async def test_a_reload_makes_nobody_somebody_else(page: Page) -> None:
+    await scenes.be(page, "Jonas")
+    await page.reload()
+    await page.until(READY)
+    assert await page.value("document.querySelector('#people [aria-pressed=true]').title") == "Be Jonas"
+
+
+async def test_a_thread_of_which_the_page_knows_no_turn_any_more_goes_on_without_a_mention(
+    page: Page,
+) -> None:
+    """The page keeps the last turns; the bot follows a thread for a day."""
+    known = """(async () => {
+      const { Model } = await import("/page/model.js");
+      const now = Date.now() / 1000, model = new Model();
+      const [early, late] = [now - 2 * 86400, now - 3600].map((at) => at.toFixed(6));
+      const said = (ts, root, author) => ({ channel: "C1", ts, thread_ts: root, author, text: "" });
+      model.begin({ channels: [], bot: { user_id: "U0BOT", name: "bot" }, suggestions: {}, now: 0, homes: {},
+        modals: {}, people: [], statuses: [], prompts: [], facts: [],
+        messages: [early, late].flatMap((ts) => [said(ts, null, "U1"), said(`${ts}1`, ts, "U0BOT")]) });
+      return [early, late].map((ts) => model.isPast("C1", ts));
+    })()"""
+    assert await page.value(known) == [True, False]
 
 
 async def test_the_browser_s_back_button_leads_to_the_thread_before(page: Page) -> None:

@@ -70,7 +70,8 @@ async def test_only_ones_own_messages_are_changed_and_deleted(page: Page, playgr
     await page.until("document.querySelector('#thread .edited:not([hidden])')")
     assert playground.workspace.history(CHANNEL)[0].text.endswith("? at &lt;noon&gt;")
     await page.value("document.querySelector('#thread [data-deed=trash]').click()")
-    await page.click("#ask .danger-full")
+    await page.until("document.querySelector('#ask .about')?.innerText.startsWith('lunch, <b>anybody')")
+    await page.enter()  # as in Slack, that is Delete
     await page.until(
         "document.querySelector('#thread .message.gone') && document.querySelector('#roots .message.gone')"
     )

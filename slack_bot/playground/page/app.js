@@ -17,6 +17,7 @@ import { showChips, showHome, showTabs, suggested } from "./prompts.js";
 import { Sidebar } from "./sidebar.js";
 import { Deeds } from "./deeds.js";
 import { takeDrops } from "./drop.js";
+import { visitor } from "./drafts.js";
 import { read, written } from "./address.js";
 import { Modal } from "./modal.js";
 import { paneKeys, typeAnywhere } from "./panes.js";
@@ -56,7 +57,8 @@ const HANDLERS = {
     faultPanel.show(all.faults);
     document.body.classList.toggle("bot-elsewhere", all.bot_elsewhere);
     $("where").textContent = all.bot_elsewhere ? "An emulated Slack. The bot that connects to it answers here. It is a process of its own, so there is no “Inside the bot”: slack-bot play has that, and slack-bot explain tells of an answer that the bot has kept." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
-    if (!model.people[view.me]) view.me = model.here[0]?.id ?? "";
+    if (!model.people[view.me]) view.me = visitor.get("me");
+    if (!model.here.some((one) => one.id === view.me)) view.me = model.here[0]?.id ?? "";
     if (!model.channel(view.place)) view.place = model.channels[0]?.id ?? "";
     if (!view.known) model.seenAll();
     if (!view.known && location.hash) visitAddress();
@@ -312,6 +314,7 @@ function openMenu(open) {
 function become(id) {
   const dm = model.directOf(id);
   if (model.isDm(view.place) && dm) view.place = dm.id;
+  visitor.set("me", id);
   [view.me, view.since] = [id, model.unreadSince(id, view.place)];
   openMenu(false);
   if (view.thread && model.isDm(view.thread.channel) && view.thread.channel !== dm?.id) { view.thread = null; look("room"); }

@@ -2,14 +2,14 @@
 
 import { h } from "./dom.js";
 
-/** Whether the visitor says yes. Escape says no. */
-export function confirmed(dialog, { title, text, confirm, deny, danger = false }) {
+/** Whether the visitor says yes. Enter says yes, Escape says no. */
+export function confirmed(dialog, { title, text, confirm, deny, about = "", danger = false }) {
   return new Promise((done) => {
     let said = false;
     const answer = (yes) => () => { said = yes; dialog.close(); };
-    dialog.replaceChildren(h("h2", { id: "ask-title", text: title }), h("p", { text }), h("div", { class: "deeds to-end" },
+    dialog.replaceChildren(h("h2", { id: "ask-title", text: title }), h("p", { text }), ...(about ? [h("blockquote", { class: "about", text: about })] : []), h("div", { class: "deeds to-end" },
       h("button", { type: "button", class: "button", on: { click: answer(false) } }, deny),
-      h("button", { type: "button", class: `button ${danger ? "danger-full" : "primary"}`, on: { click: answer(true) } }, confirm)));
+      h("button", { type: "button", class: `button ${danger ? "danger-full" : "primary"}`, autofocus: "", on: { click: answer(true) } }, confirm)));
     dialog.addEventListener("close", () => done(said), { once: true });
     dialog.showModal();
   });

@@ -22,7 +22,7 @@ export class Deeds {
     if (message.author !== this.me()) return found;
     found.push(["Edit message", "edit", () => this.rewrite(shown)]);
     found.push(["Delete message…", "trash", async () => {
-      if (await confirmed(document.getElementById("ask"), { title: "Delete message", text: "Are you sure you want to delete this message? This cannot be undone.", confirm: "Delete", deny: "Cancel", danger: true })) this.send({ type: "delete", channel: message.channel, ts: message.ts });
+      if (await confirmed(document.getElementById("ask"), { title: "Delete message", text: "Are you sure you want to delete this message? This cannot be undone.", about: shownText(message.text, model), confirm: "Delete", deny: "Cancel", danger: true })) this.send({ type: "delete", channel: message.channel, ts: message.ts });
     }]);
     return found;
   }

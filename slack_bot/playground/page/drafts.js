@@ -1,11 +1,12 @@
-// What was written and not sent, by place. It outlives a reload of the page, in this window.
+// What outlives a reload of the page, in this window: what was written and not sent, by place, and who somebody is.
 
-const KEPT = "slack_bot.draft ";
-
-export const drafts = {
-  get: (key) => sessionStorage.getItem(KEPT + key) ?? undefined,
-  delete: (key) => sessionStorage.removeItem(KEPT + key),
+const keptAs = (prefix) => ({
+  get: (key) => sessionStorage.getItem(prefix + key) ?? undefined,
+  delete: (key) => sessionStorage.removeItem(prefix + key),
   set(key, text) {
-    try { sessionStorage.setItem(KEPT + key, text); } catch { /* there is no room: it is lost with the page */ }
+    try { sessionStorage.setItem(prefix + key, text); } catch { /* there is no room: it is lost with the page */ }
   },
-};
+});
+
+export const drafts = keptAs("slack_bot.draft ");
+export const visitor = keptAs("slack_bot.visitor ");

@@ -36,10 +36,10 @@ export function offeredName(name) { return Object.hasOwn(SAME, name) ? SAME[name
 /** The name of an emoji that is given as characters; undefined for one that is not offered. */
 export function nameOfCharacters(characters) { return NAMES.get(bare(characters)); }
 
-/** Names that fit what was begun: those that begin so, then those of which a word begins so, then those that hold it. */
+/** Names that fit what was begun: the one that is whole, those that begin so, then those of which a word begins so, then those that hold it. */
 export function namesFor(begun) {
   const wanted = begun.toLowerCase();
-  const rank = (name) => (name.startsWith(wanted) ? 0 : name.split(/[_-]/).some((word) => word.startsWith(wanted)) ? 1 : name.includes(wanted) ? 2 : 3);
+  const rank = (name) => (name === wanted ? -1 : name.startsWith(wanted) ? 0 : name.split(/[_-]/).some((word) => word.startsWith(wanted)) ? 1 : name.includes(wanted) ? 2 : 3);
   const all = [...CHARACTERS.keys(), ...Object.keys(SAME)].map((name) => [rank(name), name]).filter(([found]) => found < 3);
   const fits = all.sort(([one], [other]) => one - other).map(([, name]) => name);
   return fits.filter((name, at) => fits.findIndex((other) => offeredName(other) === offeredName(name)) === at);

@@ -7,6 +7,7 @@ import { TurnStory } from "./facts.js";
 export const WINDOW = crypto.getRandomValues(new Uint32Array(2)).join("-");
 
 const TONES = 4;
+const A_DAY = 86_400; // seconds
 const STORIES_KEPT = 30; // as many as the playground keeps
 
 export class Model {
@@ -114,10 +115,11 @@ export class Model {
     return [...this.messagesOf(channel).values()].filter((one) => isRoot(one) && this.repliesTo(channel, one.ts).length).map((one) => one.ts).sort().at(-1);
   }
 
-  /** The bot answered in this thread before the playground began: it knows nothing of that any more. */
+  /** The bot answered in this thread a day ago, before the playground began: it knows nothing of that any more. */
   isPast(channel, ts) {
-    const isKnown = this.isElsewhere || [...this.stories.values()].some((story) => story.channel === channel && story.thread === ts);
-    return !isKnown && this.repliesTo(channel, ts).some((one) => one.author === this.bot.user_id);
+    if (this.isElsewhere) return false;
+    const answers = this.repliesTo(channel, ts).filter((one) => one.author === this.bot.user_id);
+    return answers.length > 0 && answers.every((one) => Number(one.ts) <= Date.now() / 1000 - A_DAY);
   }
 
   runningIn(channel, ts) {

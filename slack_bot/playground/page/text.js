@@ -8,14 +8,16 @@ export function slackText(text, { bot, people }) {
   return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim(); // typed after the mention that stood there
 }
 
-// What people write is Slack's own markup: *bold* and ~struck~, where Markdown has ** and ~~. Code stays as it is.
+// What people write is Slack's own markup: *bold* and ~struck~, where Markdown has ** and ~~, and quotes begin with an
+// escaped >. Code stays as it was typed.
 export function asMarkdown(text) {
-  return text.split(/(```[^]*?```|`[^`\n]*`)/).map((part, at) => at % 2 ? part
-    : part.replace(/(?<![\w*])\*(?![\s*])([^*\n]*[^\s*])\*(?![\w*])/g, "**$1**")
+  return text.split(/(```[^]*?```|`[^`\n]*`)/).map((part, at) => at % 2 ? typed(part)
+    : part.replace(/^( {0,3})&gt;/gm, "$1>").replace(/(?<![\w*])\*(?![\s*])([^*\n]*[^\s*])\*(?![\w*])/g, "**$1**")
       .replace(/(?<![\w~])~(?![\s~])([^~\n]*[^\s~])~(?![\w~])/g, "~~$1~~")).join("");
 }
 
 export function shownText(text, { names }) {
-  return text.replace(/<!(here|channel|everyone)(?:\|[^>]*)?>/g, "@$1").replace(/<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => `@${names[id] ?? id}`)
-    .replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  return typed(text.replace(/<!(here|channel|everyone)(?:\|[^>]*)?>/g, "@$1").replace(/<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => `@${names[id] ?? id}`));
 }
+
+function typed(text) { return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"); }
