@@ -357,6 +357,15 @@ async def test_inside_stands_between_the_channels_and_the_thread_and_is_wide(pag
     assert await page.value(f"{FOCUS}.id") == "inside-here", "the button that closes it again"
 
 
+async def test_inside_follows_the_conversation_where_no_thread_is_open(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    await look_inside(page)
+    await page.until("document.querySelector('.lane-decisions .row')")
+    await page.value("document.querySelector('#places [data-channel=C0INCIDENTS]').click()")
+    await page.until("!document.querySelector('.lane-decisions .row')")
+
+
 async def test_the_figures_of_a_turn_stand_in_one_line(page: Page) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")

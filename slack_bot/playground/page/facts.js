@@ -104,7 +104,7 @@ export class TurnStory {
     if (fact.kind === "sent") this.sent = fact.params;
     if (fact.kind === "event") this.counts.events += 1;
     if (fact.kind === "call") this.called(fact);
-    if (fact.kind === "visible") this.visibleAt = fact.at;
+    if (fact.kind === "visible") [this.visibleAt, this.signAt] = [fact.at, Math.min(this.signAt ?? Infinity, fact.at)]; // the call is told later
     if (fact.kind === "decision") this.decided(fact);
     if (fact.kind === "closed") this.outcome = fact.outcome;
     if (fact.kind === "ignored") [this.outcome, this.reason] = ["ignored", fact.reason];
