@@ -154,6 +154,7 @@ class TurnEnded:
     - `fallbacks`: the reason for each change to a plainer way of showing the answer.
     - `masked`: how many secrets were masked in the text of the answer, by kind.
     - `said`: the agent's own words about its failure, which must not be logged. `agent`: its name.
+    - `code`: of the error with which the agent answered.
     """
 
     at: float
@@ -173,6 +174,7 @@ class TurnEnded:
     masked: Mapping[str, int] = field(default_factory=dict)
     said: str = field(default="", repr=False)
     agent: str = DEFAULT_AGENT
+    code: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

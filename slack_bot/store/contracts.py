@@ -71,7 +71,9 @@ class RecentTurns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeptEvent:
-    """One raw event that the agent sent for a turn. `turn`: the turn's key. `data`: an A2A result as JSON."""
+    """One raw event that the agent sent for a turn. `turn`: the turn's key. `data`: an A2A result as JSON, or
+    an object with the JSON-RPC `error` that ended the answer.
+    """
 
     turn: str
     at: float

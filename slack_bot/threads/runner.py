@@ -491,6 +491,7 @@ class TurnRunner:
             dict(self._answer.buffer.input.masked),
             "" if end is None else end.said,
             self._journal.record.agent,
+            None if end is None else end.code,
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED

@@ -21,7 +21,7 @@ from ..agents.content.parts import is_type
 from ..agents.dialects.table import ANSWER_MARKS, DIALECTS, KEYS, NARRATION_MARKS
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
-from ..testing.tape.tape import TAKEN_OVER, WAITED, Tape, tape_lines
+from ..testing.tape.tape import ENDED, TAKEN_OVER, WAITED, Tape, tape_lines
 from .files import OutputFile, keep_what_is_there, open_capture, taped
 from .terminal import told_if_interrupted
 
@@ -132,6 +132,8 @@ class _Scrubber:
             kept[TAKEN_OVER] = True
         if isinstance(waited := head.get(WAITED), int | float):
             kept[WAITED] = waited
+        if isinstance(ended := head.get(ENDED), str):
+            kept[ENDED] = ended.partition(" ")[0]
         if isinstance(question := head.get("question"), str):
             kept["question"] = self._words.text(question)
         return kept

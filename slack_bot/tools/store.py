@@ -5,7 +5,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +13,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from ..agents.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, decode
 from ..app import COLLECTIONS, store_options
-from ..errors import StoreError
+from ..errors import AgentError, StoreError
 from ..features.feedback.records import FEEDBACK
 from ..features.feedback.targets import as_json
 from ..features.sign_in.erasure import sign_out_everywhere
@@ -25,8 +26,10 @@ from ..store.contracts import Count, ErasureResult, PersonRecords, StoreAdmin
 from ..store.outbound import OUTBOUND
 from ..store.personal import erase, records_of
 from ..store.stores import open_admin
+from ..testing.agent.playback import INTERNAL_ERROR
+from ..testing.tape.items import RESULT_KEYS
 from ..testing.tape.json_file import Json
-from ..testing.tape.tape import TAKEN_OVER, WAITED, Moment, Tape, write_tape
+from ..testing.tape.tape import ENDED, TAKEN_OVER, WAITED, Moment, Tape, write_tape
 from ..text.redaction import Redactor, StreamRedactor
 from ..turn.feedback import FeedbackRecord
 from ..turn.json_values import read_json
@@ -37,6 +40,9 @@ from .files import OutputFile, keep_what_is_there
 from .tables import printable
 
 _NOTHING = PersonRecords()
+_JUST = 0.001  # seconds
+_SHOW_NO_END = (None, Outcome.WATCHED)
+"""How a turn stands whose agent sent no end: the tape has none, and needs no word on it."""
 _EXCERPT = 50  # characters of a question
 LIST_TURNS = "slack-bot store turns lists those that are kept"
 """How to find a turn's name."""
@@ -157,7 +163,8 @@ async def _found_tape(name: str) -> Tape:
     async with _opened() as store:
         tape, turn = await _tape_of(store, name), await _named(store, name)
     user = "" if turn is None else turn.question.user  # who asked stays out of what is exported
-    return replace(tape, head={**tape.head, "scenario": {"user": user}}) if user else tape
+    around = {**tape.head.get("scenario", {}), "user": user}
+    return replace(tape, head={**tape.head, "scenario": around}) if user else tape
 
 
 async def _of_all(store: StoreAdmin, args: argparse.Namespace) -> str:
@@ -257,10 +264,12 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
     rows = StreamRedactor[Moment](masks)
     moments: list[Moment] = []
     for each in events:
-        moment = Moment(round(max(each.at - begun, 0.0), 3), event=read_json(each.data))
-        moments += rows.push(moment, moment.event)
-    masked = [replace(each, event=masks.value(each.event)) for each in (*moments, *rows.end())]
-    end = Moment(masked[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
+        moment = _moment(round(max(each.at - begun, 0.0), 3), read_json(each.data))
+        moments += rows.push(moment, moment.event or moment.error)
+    masked = [
+        replace(each, event=masks.value(each.event), error=masks.value(each.error))
+        for each in (*moments, *rows.end())
+    ]
     head: Json = {"question": masks.text(turn.question.text)}
     if cause := turn.question.cause:
         head[CAUSE] = cause
@@ -270,7 +279,46 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
         head[TAKEN_OVER] = True
     if waited := _waited(turn):
         head[WAITED] = waited
-    return Tape(head, (*masked, end))
+    masked += _end(turn, masked, masks, head)
+    return Tape(head, tuple(masked))
+
+
+def _moment(t: float, kept: Any) -> Moment:
+    error = kept.get("error") if isinstance(kept, dict) and not RESULT_KEYS & kept.keys() else None
+    return Moment(t, error=error) if isinstance(error, dict) else Moment(t, event=kept)
+
+
+def _end(turn: TurnRecord, moments: list[Moment], masks: Redactor, head: Json) -> Iterator[Moment]:
+    """How the tape ends, so that it plays as the turn ended. `head` gets what the events do not show."""
+    last, over = moments[-1], [each.t for each in moments if _is_over(each)]
+    if turn.outcome is Outcome.STOPPED:
+        head["scenario"] = {"stop_at": max(0.0, over[0] - _JUST) if over else last.t + _JUST}
+    elif turn.outcome in _SHOW_NO_END or over or last.error is not None or _waits(last):
+        pass
+    else:
+        head[ENDED] = " ".join(filter(None, (turn.outcome, f"({turn.reason})" if turn.reason else "")))
+        if turn.outcome is Outcome.FAILED:
+            yield Moment(last.t, error={"code": INTERNAL_ERROR, "message": masks.text(turn.said)})
+    yield Moment(last.t, end="cut" if turn.outcome is Outcome.LOST else "closed")
+
+
+def _is_over(moment: Moment) -> bool:
+    """No more comes of the task, or it has none."""
+    frame = _frame(moment)
+    if isinstance(frame, StatusUpdate | Snapshot):
+        return frame.state.is_terminal
+    return isinstance(frame, MessageReply)
+
+
+def _waits(moment: Moment) -> bool:
+    frame = _frame(moment)
+    return isinstance(frame, StatusUpdate | Snapshot) and frame.state.is_asking
+
+
+def _frame(moment: Moment) -> Frame | None:
+    with suppress(AgentError):
+        return decode(moment.event)
+    return None
 
 
 async def _of_person(store: StoreAdmin, args: argparse.Namespace) -> str:

@@ -147,12 +147,14 @@ class SaveIds:
 
 @dataclass(frozen=True, slots=True)
 class EndTurn:
-    """The turn is over. `note` is for the reader. `said`: the agent's own words on its failure."""
+    """The turn is over. `note` is for the reader. `said`: the agent's own words on its failure, `code`: that
+    of its error."""
 
     outcome: Outcome
     note: str = ""
     offer_retry: bool = False
     said: str = ""
+    code: int | None = None
     reason: str = ""
 
 

@@ -221,13 +221,14 @@ class AgentIdle:
 class StreamEnded:
     """Nothing more comes. `safe` is for the reader of a bad end, `text` the server's words.
 
-    `is_lasting`: asking again would end so too.
+    `is_lasting`: asking again would end so too. `code`: of the error with which the agent answered.
     """
 
     end: StreamEnd
     safe: str = ""
     text: str = ""
     is_lasting: bool = field(default=False, kw_only=True)
+    code: int | None = field(default=None, kw_only=True)
     reason: str = ""
 
 

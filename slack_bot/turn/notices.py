@@ -142,7 +142,8 @@ def failure(end: events.TaskEnded | events.StreamEnded, *, shows_words: bool, is
     note += UNFINISHED if is_unfinished else ""
     is_lasting = isinstance(end, events.StreamEnded) and end.is_lasting
     said = _clipped(words, _KEPT)
-    return EndTurn(outcome, note, offer_retry=not is_lasting, reason=reason, said=said)
+    code = end.code if isinstance(end, events.StreamEnded) else None
+    return EndTurn(outcome, note, offer_retry=not is_lasting, reason=reason, said=said, code=code)
 
 
 def _clipped(words: str, most: int) -> str:

@@ -25,10 +25,11 @@ from slack_bot.store.redis import open_redis
 from slack_bot.store.stores import open_admin, open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer, failure
-from slack_bot.testing.tape.tape import Tape
+from slack_bot.testing.tape.tape import Moment, Tape, write_tape
 from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
+from slack_bot.turn.record import Outcome
 from tests.redis_server import RedisServer
 from tests.store import subjects
 from tests.store.contract import message, pressed, turn
@@ -238,6 +239,68 @@ def test_a_turn_becomes_a_tape_and_is_explained(
         explained = capsys.readouterr().out
         assert "U1: how?" in explained
         assert "These words came from the agent." in explained
+
+
+def broken_off(count: int = 4, **error: Any) -> Tape:
+    """An answer of which `count` events come, and then an error."""
+    whole = answer("These words came from the agent, and then no more.", seconds=0.3)
+    moments = whole.moments[:count]
+    at = moments[-1].t if moments else 0.1
+    return Tape(whole.head, (*moments, Moment(at, error=error), Moment(at, end="closed")))
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_a_turn_that_ended_with_an_error_of_the_agent_is_explained_as_its_capture_is(
+    count: int, url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tape = broken_off(count, code=-32001, message="out of memory, token=xoxb-1234567890-abcdefghij")
+    (tmp_path / "capture.jsonl").write_text(write_tape(tape))
+    key = asyncio.run(asked(tape, url, event_bytes=100_000))
+    assert main(["store", "export-tape", key]) == 0
+    (tmp_path / "turn.jsonl").write_text(exported := capsys.readouterr().out)
+    assert '"code": -32001' in exported and "out of memory" in exported and "xoxb-" not in exported
+    seen = []
+    for name in ("capture.jsonl", "turn.jsonl"):
+        assert main(["replay", name, "--json"]) == 0
+        replayed = json.loads(capsys.readouterr().out)
+        assert main(["explain", name]) == 0
+        whole = re.search("Whole: .*", capsys.readouterr().out)
+        seen.append([*(replayed[what] for what in ("outcome", "reason", "visible")), whole and whole[0]])
+    assert seen[0] == seen[1]
+    assert seen[0][:2] == ["failed", "the agent answered with error -32001"]
+
+
+def test_an_end_that_is_not_among_the_events_of_a_turn_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As of events that an older version kept, or of more than the store had room for."""
+    url = "sqlite:///bot.sqlite"
+    key = asyncio.run(asked(answer("These words came from the agent.", seconds=0.3), url, event_bytes=900))
+
+    async def end_as(outcome: Outcome, reason: str, said: str) -> None:
+        store = await open_store(subjects.options(url), Outage())
+        kept = await store.turn(key)
+        assert kept is not None
+        await store.save((replace(kept, outcome=outcome, reason=reason, said=said), 0))
+        await store.close()
+
+    told = "the last event of the tape is not its end: the bot's record says"
+    for outcome, words, is_told in (
+        (Outcome.ANSWERED, "", True),
+        (Outcome.FAILED, "the agent failed", True),
+        (Outcome.STOPPED, "stopped", False),
+        (Outcome.LOST, "its deadline has passed", True),
+    ):
+        asyncio.run(end_as(outcome, words, "no room"))
+        assert main(["store", "export-tape", key]) == 0
+        (tmp_path / "turn.jsonl").write_text(capsys.readouterr().out)
+        assert main(["replay", "turn.jsonl", "--json"]) == 0
+        seen = capsys.readouterr()
+        assert (f"{told} {outcome}" in seen.err) == is_told
+        if outcome in (Outcome.FAILED, Outcome.STOPPED):
+            assert json.loads(seen.out)["outcome"] == outcome
+        assert main(["explain", key]) == 0
+        assert (f"{told} {outcome}" in capsys.readouterr().out) == is_told
 
 
 def test_which_of_several_agents_was_asked_and_why_is_shown_and_explained(

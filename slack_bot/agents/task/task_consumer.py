@@ -346,7 +346,8 @@ class TaskConsumer:
             is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
             why = self._log(error)
-            return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=error.is_lasting)
+            code, lasts = error.code if isinstance(error, errors.AgentFailed) else None, error.is_lasting
+            return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=lasts, code=code)
 
     async def _ask_behind_stopped(self) -> StreamExit:
         """Ask; once more where the question is refused because a task that was stopped works on."""

@@ -12,6 +12,7 @@ from ...errors import StoreError
 from ...observe.facts import AgentEvent, Fact, TurnEnded
 from ...store.contracts import EventStore, KeptEvent
 from ...text.redaction import Redactor, StreamRedactor
+from ...turn.record import Outcome
 from ..feature import BotParts, Feature, FeatureWork
 
 _log = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ class EventKeeper:
 
     It keeps at most `most_bytes` of each turn, as JSON, and drops the rest. Known secrets and what looks like
     a secret are masked, even if the agent sent them in pieces; for that, events may wait until the next ones.
+    An error with which the agent ended its answer is the last of them.
     """
 
     wants_details, wants_events = False, True
@@ -52,8 +54,12 @@ class EventKeeper:
         if isinstance(fact, AgentEvent) and fact.raw.get("asked") is not True:
             self._take(fact)
         elif isinstance(fact, TurnEnded):
+            masks = self._masks.get(fact.turn) or Redactor()
             self._end(fact.turn)
             self._sizes.pop(fact.turn, None)
+            if fact.code is not None and fact.outcome == Outcome.FAILED:  # however much was kept
+                error = {"error": {"code": fact.code, "message": fact.said}}
+                self._add(KeptEvent(fact.turn, self._clock.wall(), _as_json(masks.value(error))))
 
     def _take(self, fact: AgentEvent) -> None:
         if self._sizes.get(fact.turn, 0) > self._most_bytes:
@@ -74,13 +80,16 @@ class EventKeeper:
 
     def _keep(self, turn: str, events: Iterable[_Event]) -> None:
         for event in events:
-            data = json.dumps(self._masks[turn].value(event.raw), separators=(",", ":"))
+            data = _as_json(self._masks[turn].value(event.raw))
             size = self._sizes[turn] = self._sizes.get(turn, 0) + len(data)
             if size > self._most_bytes:
                 return
-            self._waiting.append(KeptEvent(turn, event.at, data))
-            if self._writer is None or self._writer.done():
-                self._writer = asyncio.create_task(self._write(), name="event keeper")
+            self._add(KeptEvent(turn, event.at, data))
+
+    def _add(self, event: KeptEvent) -> None:
+        self._waiting.append(event)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write(), name="event keeper")
 
     async def _write(self) -> None:
         while self._waiting:
@@ -101,6 +110,10 @@ class EventKeeper:
             self._end(turn)
         if self._waiting:
             await self._store_waiting()
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def start(bot: BotParts) -> FeatureWork:

@@ -33,6 +33,8 @@ TAKEN_OVER = "taken_over"
 
 WAITED = "waited"
 """In a tape's head: seconds from the question until the agent was asked, where that took long."""
+ENDED = "ended"
+"""In a tape's head: how the turn ended, where its events do not show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,14 @@ def gap_in(capture: Tape | Recording) -> str | None:
     if isinstance(capture, Recording) or not capture.head.get(TAKEN_OVER):
         return None
     return "another process went on; words that came in between are not in the tape"
+
+
+def end_in(capture: Tape | Recording) -> str | None:
+    """How the turn of `capture` ended where its events do not show that, in a sentence; None: they do."""
+    ended = None if isinstance(capture, Recording) else capture.head.get(ENDED)
+    if not isinstance(ended, str):
+        return None
+    return f"the last event of the tape is not its end: the bot's record says {ended}"
 
 
 def wait_in(capture: Tape | Recording) -> str | None:

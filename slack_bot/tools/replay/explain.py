@@ -12,7 +12,7 @@ from pathlib import Path
 from ...errors import StoreMissing, UnreadableInput
 from ...observe.facts import TurnEnded, is_turn_name
 from ...testing.slack.rendering import SeenMessage
-from ...testing.tape.tape import Recording, Tape, gap_in, wait_in
+from ...testing.tape.tape import Recording, Tape, end_in, gap_in, wait_in
 from ...text.compare import contains
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
@@ -69,7 +69,10 @@ def explain_capture(
     seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result(), tells_gap=False)  # the first line has it
     head = capture.head if isinstance(capture, Tape) else {}
-    said = (("Asked by", head.get(CAUSE)), ("Agent", head.get(CHOSEN)), ("Times", wait_in(capture)))
+    said = (
+        *(("Asked by", head.get(CAUSE)), ("Agent", head.get(CHOSEN))),
+        *(("Times", wait_in(capture)), ("End", end_in(capture))),
+    )
     lines = [f"{f'{name}:':<9} {value}\n" for name, value in said if isinstance(value, str)]
     return "".join(lines) + explain(account, seen, unread, gap_in(capture))
 

@@ -32,6 +32,7 @@ from ...testing.tape.tape import (
     Tape,
     Turns,
     assumption,
+    end_in,
     gap_in,
     interrupted_at,
     turns_of,
@@ -146,7 +147,7 @@ class WatchedLog(TurnLog):
 def tell_assumed(name: str, capture: Tape | Recording, result: Json, *, tells_gap: bool = True) -> None:
     """Write to stderr what the result assumes beyond the capture, and what is missing in that."""
     said = [assumption(capture, result["outcome"])]
-    said += [wait_in(capture), gap_in(capture)] if tells_gap else []
+    said += [wait_in(capture), gap_in(capture), end_in(capture)] if tells_gap else []
     sys.stderr.writelines(f"note: {name}: {each}\n" for each in said if each is not None)
 
 
