@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import __version__
-from .errors import LASTING, BotError
+from .errors import LASTING, BotError, PortInUse
 from .settings.names import nearest
 
 _PROGRAM = "slack-bot"
@@ -81,7 +81,7 @@ def _run_verb(words: Sequence[str]) -> int:
         return run_guarded(lambda: args.verb(args))
     except BotError as error:
         sys.stderr.write(textwrap.indent(f"{error}\n", f"{_PROGRAM} {args.name}: "))
-        return 2 if isinstance(error, LASTING) else 1
+        return 2 if isinstance(error, LASTING) and not isinstance(error, PortInUse) else 1
 
 
 def run_guarded(verb: Callable[[], int]) -> int:

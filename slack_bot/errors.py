@@ -42,6 +42,10 @@ class SettingsError(BotError):
         return str(self).splitlines()
 
 
+class PortInUse(SettingsError):
+    """Another process listens there. It may end, and then the port is free."""
+
+
 class UnreadableInput(BotError):
     """A file cannot be read. Names file, line and reason."""
 

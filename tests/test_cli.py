@@ -285,10 +285,10 @@ def test_a_run_whose_port_is_taken_says_so_before_it_asks_slack(elsewhere: Path)
         env = {"SLACK_BOT_SLACK__HTTP_HOST": "127.0.0.1", "SLACK_BOT_SLACK__HTTP_PORT": port}
         env |= {"SLACK_SIGNING_SECRET": "hunter2", "SLACK_BOT_STORE__LOCK_WAIT": "0"}
         ran = run_process("--http", where=elsewhere, **env)
-    assert ran.returncode == 2
+    assert ran.returncode == 1  # it may become free
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
     assert ran.stderr.startswith(f"slack-bot run: Port {port} cannot be used (")
-    assert "set SLACK_BOT_SLACK__HTTP_PORT to another" in ran.stderr
+    assert "; end the process that has it, or set SLACK_BOT_SLACK__HTTP_PORT to another." in ran.stderr
 
 
 def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Path) -> None:

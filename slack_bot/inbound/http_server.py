@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, http, web
 
-from ..errors import SettingsError
+from ..errors import PortInUse, SettingsError
 from ..settings.models import SlackSettings
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,10 @@ def _unusable(prefix: str, host: str, port: int, error: OSError) -> SettingsErro
             f"{host} is no address of this machine ({reason}); set {prefix}HOST to one,"
             " or to 0.0.0.0 for all of them."
         )
-    return SettingsError(f"Port {port} cannot be used ({error.strerror}); set {prefix}PORT to another.")
+    said, remedy = f"Port {port} cannot be used ({error.strerror})", f"set {prefix}PORT to another."
+    if number == errno.EADDRINUSE:
+        return PortInUse(f"{said}; end the process that has it, or {remedy}")
+    return SettingsError(f"{said}; {remedy}")
 
 
 async def read_body(request: web.BaseRequest, seconds: float, max_bytes: int) -> bytes | int:

@@ -225,4 +225,5 @@ async def test_the_port_of_health_that_another_program_has(environment: dict[str
         found_in_use = await one(setup)
         assert found_in_use.text.startswith(f"Port {port} cannot be used (")
         assert "already in use" in found_in_use.text
-        assert found_in_use.remedy == "set SLACK_BOT_HEALTH__PORT to another"
+        remedy = "end the process that has it, or set SLACK_BOT_HEALTH__PORT to another"
+        assert found_in_use.remedy == remedy
