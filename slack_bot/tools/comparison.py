@@ -34,7 +34,7 @@ from .files import Output, OutputFile, keep_what_is_there, open_capture, taped
 from .pace import Curve, is_burst, seconds, share
 from .replay.diff import common_prefix
 from .replay.replay import tell_assumed
-from .replay.result import STATES
+from .replay.result import STATES, beside_text
 from .replay.scenario import Scenario
 from .tables import cell, padded_table, printable
 from .terminal import told_if_interrupted
@@ -363,6 +363,8 @@ def _seen(label: str, each: Profile) -> str:
         )
         short = text if len(text) <= _EXCERPT else text[:_EXCERPT].rstrip() + " …"
         parts.append(f"Message ({head}):{cards and chr(10)}{cards}\n\n{_fenced(short)}")
+        if beside := beside_text(message):
+            parts.append("\n".join(f"- {_cell(' '.join(words.split()))}" for words in beside))
     return "\n\n".join(parts if each.result["thread"] else [*parts, "Nothing."])
 
 

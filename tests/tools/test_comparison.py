@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from slack_bot.errors import BotError, UnreadableInput
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.items import Moment
-from slack_bot.testing.tape.tape import Tape
+from slack_bot.testing.tape.tape import Tape, write_tape
 from slack_bot.tools.comparison import (
     Profile,
     Sent,
@@ -249,6 +250,19 @@ def test_no_text_ends_its_block_or_its_cell() -> None:
     text = as_markdown(side(evil), side(evil, "a|b\n[x](y)"))
     assert text.count("`````text\n") == 2
     assert "a\\|b \\[x\\](y)" in text
+
+
+def test_the_note_and_the_button_of_a_failure_are_seen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = answer("Some words, and then no more.", seconds=1.0)
+    moments = (*whole.moments[:4], Moment(1.0, error={"code": -32603, "message": "out of memory"}))
+    file = tmp_path / "failed.jsonl"
+    file.write_text(write_tape(Tape(whole.head, moments)))
+    assert main(options(str(file), str(file))) == 0
+    seen = capsys.readouterr().out.partition("## What the reader saw")[2]
+    assert seen.count("- The agent reported an error. What was written stays") == 2
+    assert seen.count("Try again") == 2
 
 
 def test_a_turn_that_showed_nothing() -> None:

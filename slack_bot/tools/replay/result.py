@@ -224,13 +224,17 @@ def _message_text(message: Json) -> str:
         lines += [f"      {line}" for text in more if text for line in text.split("\n")]
     if message["text"]:
         lines.append(message["text"].rstrip("\n"))
-    # a post's words are in its blocks as well
-    words = [text for block in message["blocks"] for text in _block(block)]
-    lines += [f"  | {text}" for text in words if text not in message["text"]]
+    lines += [f"  | {text}" for text in beside_text(message)]
     lines += [f"  [file] {file['name']}, {file['bytes']} bytes" for file in message.get("files", ())]
     if message["status_line"]:
         lines.append(f"  ({message['status_line']})")
     return "\n".join(lines)
+
+
+def beside_text(message: Json) -> list[str]:
+    """The words and buttons of a message's blocks that are not in its text, as a post's words are too."""
+    words = [text for block in message.get("blocks", ()) for text in _block(block)]
+    return [text for text in words if text not in message["text"]]
 
 
 def words_in(blocks: Iterable[Mapping[str, Any]]) -> str:
