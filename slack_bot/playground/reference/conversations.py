@@ -38,7 +38,15 @@ from .scenarios import (
     think,
 )
 from .search import Library
-from .small_talk import is_follow_up, is_small_talk, points_to_part
+from .small_talk import (
+    is_follow_up,
+    is_small_talk,
+    joke_after,
+    joke_for,
+    points_to_part,
+    wants_another,
+    wants_joke,
+)
 from .thread_reading import ThreadReading, found_alone, leads_elsewhere, read_in_thread, searched
 from .thread_search import example_for, next_sections, parts_left
 from .thread_sentences import FoundSentence, mention_in, sentence_for
@@ -89,10 +97,13 @@ class TalkContext:
         self._points: list[str] = []  # of the last list in an answer, or its sections
         self._unsaid: list[str] = []  # paragraphs of the answer, from the one that is being written on
         self._thought: Thought | None = None  # what comes behind them
+        self._joke = ""  # that was told just now
 
     def think(self, question: str) -> Thought:
         """The moves that answer `question`, as `scenarios.think`, which knows of nothing before."""
-        thought = self._follow_up(question.strip())
+        thought = self._another_joke(question)
+        if thought is None:
+            thought = self._follow_up(question.strip())
         if thought is None:
             thought = think(question, self._library)
             if not is_small_talk(question):
@@ -105,6 +116,13 @@ class TalkContext:
         if heading:
             self._unsaid, self._thought = [], None
             self._ask_anew(heading)
+
+    def _another_joke(self, question: str) -> Thought | None:
+        if self._joke and wants_another(question):
+            self._joke = joke_after(self._joke)
+            return _say(self._joke)
+        self._joke = joke_for(question) if wants_joke(question) else ""
+        return None
 
     def _ask_anew(self, question: str) -> None:
         """It is about `question` from now on, and about what it gets or what comes nearest."""

@@ -119,6 +119,12 @@ _KINDNESS = re.compile(
     r"|nice to meet you|happy (birthday|new year|friday)|merry christmas|congrat\w*",
     re.IGNORECASE,
 )
+_ANOTHER = re.compile(
+    r"\W*(?:(?:and|ok(?:ay)?|haha|lol|now|please|(?:tell|give) (?:me|us))\W+)*"
+    r"(?:another|one more|more|again|the next|a (?:better|different|good|second))(?: one| joke)?"
+    r"(?:\W+please)?\W*$",
+    re.IGNORECASE,
+)
 _JOKE = re.compile(
     r"\b(jokes?|witz|something funny|make me laugh|funny story|puns?|cheer me up|blague|chiste)\b",
     re.IGNORECASE,
@@ -229,6 +235,16 @@ def wants_joke(question: str) -> bool:
 def joke_for(question: str) -> str:
     """One of a few, always the same for the same question."""
     return _JOKES[len(question) % len(_JOKES)]
+
+
+def wants_another(text: str) -> bool:
+    """Said after a joke: one more."""
+    return _ANOTHER.match(text) is not None
+
+
+def joke_after(joke: str) -> str:
+    """The next one; behind the last, the first."""
+    return _JOKES[(_JOKES.index(joke) + 1) % len(_JOKES)]
 
 
 def is_small_talk(question: str) -> bool:

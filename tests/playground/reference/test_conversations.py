@@ -240,3 +240,16 @@ def test_what_is_no_demonstration_is_no_subject() -> None:
     conversation = TalkContext(LIBRARY)
     conversation.saw("what does it cost")
     assert ask(conversation, "why?").startswith(NOTHING)
+
+
+@pytest.mark.parametrize("question", ["another one", "one more please", "haha, more!", "tell me another joke"])
+def test_after_a_joke_another_one_is_another_joke(question: str) -> None:
+    conversation = TalkContext(LIBRARY)
+    first = ask(conversation, "tell me a joke")
+    second = ask(conversation, question)
+    assert first != second
+    assert {ask(TalkContext(LIBRARY), f"a joke{' ' * more}!") for more in range(8)} >= {first, second}
+
+
+def test_another_one_after_an_answer_is_no_joke() -> None:
+    assert asked("tell me a joke", "what does it cost", "another one") != asked("tell me a joke", "another one")
