@@ -85,7 +85,7 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
             for name, form in ((report, as_markdown), (args.junit, as_junit))
             if name
         ]
-        progress = SuiteProgress(sys.stderr, verbose=args.verbose)
+        progress = SuiteProgress(sys.stderr, verbose=args.verbose, tells_failures=args.json)
         no_report = ", no report was written" if outputs else ""
         with told_if_interrupted(lambda: progress.position + no_report), progress:
             result = run_suite(suite, tapes, target, args.repeat, progress, started)
@@ -125,21 +125,29 @@ def _bursts(result: SuiteResult) -> Iterator[str]:
 
 def _replacements(result: SuiteResult) -> Iterator[str]:
     """The cases whose agent sent the pieces of its answer so that each takes the place of the one before."""
+    joined, lost = list[str](), list[str]()
     for case in result.cases:
         m = case.shown.measures
         if m is None or (found := m.replaced) is None:
             continue
         sent, shown = visible_chars(found.text), visible_chars(m.text)
-        reads = (
-            "the bot took them for pieces of one text, and another A2A client shows only the last one"
-            if sent in shown
-            else f"the reader has {len(shown):,} of the {len(sent):,} characters that were sent"
-        )
-        yield (
-            f"warning: {case.case.name}: {found.count} updates of the artifact {found.name!r} came"
-            f" without append=true, so that each replaces the one before: {reads}; send append=true from the"
-            " second piece on\n"
-        )
+        named = f"{case.case.name} ({found.count} updates of the artifact {found.name!r}"
+        if sent in shown:
+            joined.append(f"{named})")
+        else:
+            lost.append(f"{named}; the reader has {len(shown):,} of the {len(sent):,} characters)")
+    for cases, reads in (
+        (
+            joined,
+            ": the bot took them for pieces of one text, and another A2A client shows only the last one",
+        ),
+        (lost, ""),
+    ):
+        if cases:
+            yield (
+                f"warning: {', '.join(cases)}: they came without append=true, so that each replaces the one"
+                f" before{reads}; send append=true from the second piece on\n"
+            )
 
 
 def _check_usage(args: argparse.Namespace) -> None:

@@ -43,12 +43,20 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 class SuiteProgress:
     """Writes to `out`: a bar on a terminal, a line a case elsewhere. `verbose`: every check too.
+    `tells_failures`: what failed too, because no table follows that has it.
 
     `line_every`: seconds between the lines about a long wait, where there is no terminal.
     """
 
-    def __init__(self, out: TextIO, *, verbose: bool = False, line_every: float = _LINE_EVERY) -> None:
-        self._verbose = verbose
+    def __init__(
+        self,
+        out: TextIO,
+        *,
+        verbose: bool = False,
+        tells_failures: bool = False,
+        line_every: float = _LINE_EVERY,
+    ) -> None:
+        self._verbose, self._tells_failures = verbose, tells_failures and not verbose
         self._line_every = line_every
         self._console = Console(file=out)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
@@ -74,7 +82,7 @@ class SuiteProgress:
         """`limit`: seconds after which an answer without an end is judged as it stands."""
         self._total = runs
         if limit is not None:
-            self._limit = f", at most {limit:g} s (--limit)"
+            self._limit = f", at most {limit:g} s an answer (--limit)"
 
     def on_run(self, case: Case) -> None:
         failed = f"{self._failed} failed; " if self._failed else ""
@@ -85,12 +93,11 @@ class SuiteProgress:
 
     def on_wait(self, seconds: float) -> None:
         """The case has been running for `seconds`: a terminal shows them all, a file a line now and then."""
-        waited = f"{seconds:.0f} s{self._limit}"
-        self._bar.update(self._task, description=f"{waited}; {self._said}")
+        self._bar.update(self._task, description=f"{seconds:.0f} s{self._limit}; {self._said}")
         if not self._console.is_terminal and seconds >= self._line_at:
             self._line_at += self._line_every
             place = f"[{self._runs}/{self._total}] {self._name}"
-            line = f"{place}: waiting for the end of the answer for {waited}"
+            line = f"{place}: it has run for {seconds:.0f} s, and waits for the end{self._limit}"
             self._console.out(line, highlight=False)
 
     def on_result(self, result: CaseResult) -> None:
@@ -102,7 +109,7 @@ class SuiteProgress:
         for finding in result.findings if self._verbose else ():
             word = "FAIL" if finding.ok is False else _WORDS[finding.ok]
             self._console.out(f"    {word:4} {finding.line}", highlight=False)
-        for line in () if self._verbose else _failures(result):  # for who does not wait for the rest
+        for line in _failures(result) if self._tells_failures else ():
             self._console.out(f"    {line}", highlight=False)
 
 

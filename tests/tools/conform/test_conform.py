@@ -188,7 +188,7 @@ def tape_case(folder: Path, tape: Tape, *checks: str) -> str:
             "The quick brown fox jumps over the lazy dog and runs into the wide green forest today",
             "the bot took them for pieces of one text, and another A2A client",
         ),
-        ("Line 1.|Line 2.|Line 3.|Line 4.|Line 5.", "the reader has 6 of the 30 characters that were sent"),
+        ("Line 1.|Line 2.|Line 3.|Line 4.|Line 5.", "the reader has 6 of the 30 characters)"),
     ],
 )
 def test_pieces_that_replace_each_other_are_named_with_what_is_read_and_the_remedy(
@@ -203,11 +203,27 @@ def test_pieces_that_replace_each_other_are_named_with_what_is_read_and_the_reme
     tape = Tape({"wire": "0.3"}, (*moments, Moment(2.0, end="closed")))
     main(["conform", "--suite", tape_case(here, tape, "no_silence")])
     told = capsys.readouterr().err
-    start = (
-        f"warning: a: {len(words) - 1} updates of the artifact 'streaming_result-1' came without append=true"
-    )
-    assert start in told
+    start = f"warning: a ({len(words) - 1} updates of the artifact 'streaming_result-1'"
+    assert start in told and "): they came without append=true" in told
     assert reads in told and "send append=true from the second piece on" in told
+
+
+def test_one_warning_names_all_cases_with_the_same_pieces_and_the_table_alone_what_failed(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    updates = [{**chunk(f"Line {number}."), "append": False} for number in range(5)]
+    events = [task(), *updates, status("completed")]
+    moments = [Moment(0.1 + 0.1 * number, event=each) for number, each in enumerate(events)]
+    tape = Tape({"wire": "0.3"}, (*moments, Moment(2.0, end="closed")))
+    first = json.loads(Path(tape_case(here, tape, "tools_used")).read_text())
+    cases = [{**case, "name": name} for case in first["cases"] for name in ("a", "b")]
+    main(["conform", "--suite", suite(here, *cases)])
+    said = capsys.readouterr()
+    assert said.err.count("warning:") == 1
+    assert re.search(r"warning: a \(4 updates [^)]*\), b \(4 updates [^)]*\): they came without", said.err)
+    failed = [line.strip() for line in said.out.splitlines() if line.startswith("      ")]
+    assert failed
+    assert not any(line in said.err for line in failed)
 
 
 def test_one_correction_is_no_such_warning(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -361,10 +377,11 @@ def test_a_long_wait_says_which_case_how_long_and_for_how_long_at_most(foreign: 
     cases, out = read_suite(json.dumps({"cases": [case]}), ""), io.StringIO()
     progress = SuiteProgress(out, line_every=0.5)
     run_suite(cases, {}, conform._live(foreign, 1.0), 1, progress, 0.0)
-    waiting = [line for line in out.getvalue().splitlines() if "waiting" in line]
+    waiting = [line for line in out.getvalue().splitlines() if "waits" in line]
     assert len(waiting) >= 2
     assert re.fullmatch(
-        r"\[1/1\] held: waiting for the end of the answer for \d s, at most 1 s \(--limit\)", waiting[0]
+        r"\[1/1\] held: it has run for \d s, and waits for the end, at most 1 s an answer \(--limit\)",
+        waiting[0],
     )
 
 
@@ -372,7 +389,7 @@ def test_a_suite_in_memory_shows_no_wait() -> None:
     out = io.StringIO()
     cases = read_suite(json.dumps({"cases": [JOKE]}), "")
     run_suite(cases, {}, memory_target(), 1, SuiteProgress(out, line_every=0.0), 0.0)
-    assert "waiting" not in out.getvalue()
+    assert "waits" not in out.getvalue()
 
 
 def test_what_is_learned_in_one_case_is_known_in_the_next(foreign: str) -> None:

@@ -209,9 +209,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(out: io.StringIO, *, verbose: bool = False) -> str:
+def shown(out: io.StringIO, *, verbose: bool = False, tells_failures: bool = False) -> str:
     result = case_result("one", (True, False), (True, None))
-    progress = SuiteProgress(out, verbose=verbose)
+    progress = SuiteProgress(out, verbose=verbose, tells_failures=tells_failures)
     with progress:
         progress.begin(2)
         for _ in result.runs:
@@ -221,8 +221,9 @@ def shown(out: io.StringIO, *, verbose: bool = False) -> str:
     return out.getvalue()
 
 
-def test_a_line_a_case_with_what_failed_where_there_is_no_terminal() -> None:
-    assert shown(io.StringIO()) == "[2/2] FAIL one 1.0s\n    no_tools: detail 0\n"
+def test_a_line_a_case_where_there_is_no_terminal_with_what_failed_where_no_table_follows() -> None:
+    assert shown(io.StringIO()) == "[2/2] FAIL one 1.0s\n"
+    assert shown(io.StringIO(), tells_failures=True) == "[2/2] FAIL one 1.0s\n    no_tools: detail 0\n"
 
 
 def test_a_bar_on_a_terminal_that_is_gone_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,4 +253,6 @@ def test_a_terminal_shows_the_seconds_in_its_bar() -> None:
         progress.begin(1, 300.0)
         progress.on_run(case_result("held", (True,)).case)
         progress.on_wait(42.3)
-    assert "42 s, at most 300 s (--limit); held: " in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
+    assert "42 s, at most 300 s an answer (--limit); held: " in re.sub(
+        r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()
+    )
