@@ -9,7 +9,7 @@ limit or `error_text`; an address and a login are always its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -112,6 +112,13 @@ class AgentTable:
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     are_listed: bool = False
     """The file has agents, so that there is a choice to make and to keep."""
+    wrong: tuple[str, ...] = ()
+    """The names of those that the file has with mistakes in them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that may be meant where an agent is named."""
+        return (*self.entries, *self.wrong)
 
     @property
     def knows_people(self) -> bool:
@@ -138,8 +145,9 @@ def agent_table(settings: Settings, file: Mapping[str, Any]) -> tuple[AgentTable
         if entry is not None:
             entries[name] = entry
     problems += _clashes(entries)
-    routing, lines = _routing(file.get("routing", {}), entries)
-    return AgentTable(entries, routing, are_listed=bool(tables)), problems + lines
+    wrong = tuple(name for name in tables if name not in entries)
+    routing, lines = _routing(file.get("routing", {}), entries, wrong)
+    return AgentTable(entries, routing, are_listed=bool(tables), wrong=wrong), problems + lines
 
 
 def variable_of(name: str, path: str) -> str:
@@ -295,12 +303,15 @@ def _clashes(agents: Mapping[str, AgentEntry]) -> Iterator[str]:
                 yield f"agents.{name}.prefixes: {prefix!r} is {owners[word]}'s too: a word chooses one agent"
 
 
-def _routing(raw: object, agents: Mapping[str, AgentEntry]) -> tuple[RoutingSettings, list[str]]:
+def _routing(
+    raw: object, agents: Mapping[str, AgentEntry], wrong: Sequence[str]
+) -> tuple[RoutingSettings, list[str]]:
+    """`wrong`: names of agents with mistakes."""
     if not isinstance(raw, dict):
         return RoutingSettings(), ["routing should be a table: write [routing], and its settings below"]
     known = RoutingSettings.model_fields
-    wrong = [leaf for leaf in raw if leaf not in known]
-    lines = [f"routing.{leaf} is not a setting; they are {', '.join(known)}" for leaf in wrong]
+    strange = [leaf for leaf in raw if leaf not in known]
+    lines = [f"routing.{leaf} is not a setting; they are {', '.join(known)}" for leaf in strange]
     try:
         routing = RoutingSettings.model_validate({leaf: raw[leaf] for leaf in raw if leaf in known})
     except ValidationError as error:
@@ -310,6 +321,8 @@ def _routing(raw: object, agents: Mapping[str, AgentEntry]) -> tuple[RoutingSett
         ]
         return RoutingSettings(), lines
     if routing.default is not None and routing.default not in agents:
-        lines.append(f"routing.default is {routing.default!r}: should be one of {', '.join(agents)}")
+        if routing.default not in wrong:
+            known_names = ", ".join((*agents, *wrong))
+            lines.append(f"routing.default is {routing.default!r}: should be one of {known_names}")
         routing = RoutingSettings()
     return routing, lines

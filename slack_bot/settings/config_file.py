@@ -107,10 +107,10 @@ def _unknown_agents(whole: Mapping[str, Any], agents: AgentTable) -> Iterator[st
             continue
         for leaf, names in (("agent", [table.get("agent")]), ("agents", table.get("agents", ()))):
             for name in names:
-                if name is not None and name not in agents.entries:
-                    guess = nearest(name, agents.entries)
-                    listed = f"the agents are {', '.join(agents.entries)}"
-                    missing = listed if agents.entries else "there are none yet: write [agents.NAME]"
+                if name is not None and name not in agents.names:
+                    guess = nearest(name, agents.names)
+                    listed = f"the agents are {', '.join(agents.names)}"
+                    missing = listed if agents.names else "there are none yet: write [agents.NAME]"
                     end = f"did you mean {guess}?" if guess else missing
                     yield f"{path}.{leaf} is {name!r}, which is no agent; {end}"
 

@@ -106,10 +106,10 @@ def agent_problems(where: str, agent: str | None, agents: AgentTable, who: str) 
     """Why `agent` cannot be asked where no person asks. `who` asks it."""
     if not agent:
         return []
-    if agent not in agents.entries:
-        guess = nearest(agent, agents.entries)
-        end = f"did you mean {guess}?" if guess else f"the agents are {', '.join(agents.entries)}"
+    if agent not in agents.names:
+        guess = nearest(agent, agents.names)
+        end = f"did you mean {guess}?" if guess else f"the agents are {', '.join(agents.names)}"
         return [f"{where}.agent is {agent!r}, which is no agent; {end}"]
-    if agents.entries[agent].knows_people:
+    if agent in agents.entries and agents.entries[agent].knows_people:
         return [f"{where}.agent is {agent!r}, which acts with the rights of who asks: {who} is no person"]
     return []

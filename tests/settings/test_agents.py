@@ -117,6 +117,25 @@ def test_a_secret_is_a_variable_of_its_agent_alone_and_is_masked(tmp_path: Path)
             f'{TWO}prefixes = ["a b"]',
             ["agents.ops.prefixes: 'a b' cannot be one: write a word of its own"],
         ),
+        (
+            f"""{TWO}prefxes = []\nurll = "x"\n[channels.C1]\nagent = "ops"\n[routing]\ndefault = "ops"
+            [agents.web]\nurll = "http://web.invalid/"\nprfixes = []\n[channel]\nagents = ["web", "opps"]""",
+            [
+                "agents.ops.prefxes is not a setting of an agent; did you mean prefixes?",
+                "agents.ops.urll is not a setting of an agent; did you mean url?",
+                "agents.web.urll is not a setting of an agent; did you mean url?",
+                "agents.web.prfixes is not a setting of an agent; did you mean prefixes?",
+                "channel.agents is 'opps', which is no agent; did you mean ops?",
+            ],
+        ),
+        (
+            """[agents.ops]\nurl = "x"\n[routing]\ndefault = "ops"\n[channels.C1]\nagent = "opps"
+            [channels.C2]\nagent = "ops"\n""",
+            [
+                "agents.ops.url is 'x': should be an address that begins with http:// or https://",
+                "channels.C1.agent is 'opps', which is no agent; did you mean ops?",
+            ],
+        ),
         (f'{TWO}[routing]\ndefault = "x"', ["routing.default is 'x': should be one of research, ops"]),
         (f"{TWO}[routing]\nfoo = 1", ["routing.foo is not a setting; they are default, choose"]),
         (
