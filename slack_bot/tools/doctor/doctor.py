@@ -104,7 +104,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
     for line in problems:
         yield split("settings", line, _ALL)
     if not problems:
-        yield ok("settings", "each is known and in its limits")
+        yield ok("settings", "those of the environment are known, and in their limits")
     policies, of_file = _channels(settings)
     for each in [*of_file, *check_rules(settings)]:
         yield each

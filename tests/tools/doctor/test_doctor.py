@@ -128,7 +128,10 @@ async def test_9_each_mistake_of_the_file_is_told_once_and_as_config_check_tells
         (tmp_path / "slack_bot.toml").write_text(WRONG)
         environment["SLACK_BOT_CONFIG"] = "slack_bot.toml"
         environment["SLACK_BOT_USAGE__PERSON_COST"] = "5"
-        *found, agents = bad(await setup.look())
+        whole = await setup.look()
+    *found, agents = bad(whole)
+    settings = [each.text for each in whole if each.check == "settings" and each not in found]
+    assert settings == ["those of the environment are known, and in their limits"]
     assert (agents.check, agents.state) == ("agents", UNKNOWN)
     assert {(each.check, each.state) for each in found} == {("file", FAILED)}
     assert main(["config", "check", "slack_bot.toml"]) == 2
