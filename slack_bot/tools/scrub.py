@@ -132,6 +132,9 @@ class _Scrubber:
             kept[TAKEN_OVER] = True
         if isinstance(waited := head.get(WAITED), int | float):
             kept[WAITED] = waited
+        around = head.get("scenario")
+        if isinstance(around, dict) and isinstance(stop_at := around.get("stop_at"), int | float):
+            kept["scenario"] = {"stop_at": stop_at}
         if isinstance(ended := head.get(ENDED), str):
             kept[ENDED] = ended.partition(" ")[0]
         if isinstance(question := head.get("question"), str):

@@ -292,7 +292,7 @@ def _end(turn: TurnRecord, moments: list[Moment], masks: Redactor, head: Json) -
     """How the tape ends, so that it plays as the turn ended. `head` gets what the events do not show."""
     last, over = moments[-1], [each.t for each in moments if _is_over(each)]
     if turn.outcome is Outcome.STOPPED:
-        head["scenario"] = {"stop_at": max(0.0, over[0] - _JUST) if over else last.t + _JUST}
+        head["scenario"] = {"stop_at": round(max(0.0, over[0] - _JUST) if over else last.t + _JUST, 3)}
     elif turn.outcome in _SHOW_NO_END or over or last.error is not None or _waits(last):
         pass
     else:

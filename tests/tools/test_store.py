@@ -24,7 +24,7 @@ from slack_bot.store.contracts import Store
 from slack_bot.store.redis import open_redis
 from slack_bot.store.stores import open_admin, open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
-from slack_bot.testing.tape.builders import answer, failure
+from slack_bot.testing.tape.builders import answer, failure, status
 from slack_bot.testing.tape.tape import Moment, Tape, write_tape
 from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
@@ -301,6 +301,33 @@ def test_an_end_that_is_not_among_the_events_of_a_turn_is_told(
             assert json.loads(seen.out)["outcome"] == outcome
         assert main(["explain", key]) == 0
         assert (f"{told} {outcome}" in capsys.readouterr().out) == is_told
+
+
+def test_a_turn_that_a_person_stopped_plays_as_stopped_and_so_does_its_scrubbed_tape(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url, whole = "sqlite:///bot.sqlite", answer("These words came from the agent.", seconds=0.3)
+    canceled = Moment(0.4, event=status("canceled"))
+    key = asyncio.run(
+        asked(
+            Tape(whole.head, (*whole.moments[:4], canceled, Moment(0.4, end="closed"))), url, event_bytes=9000
+        )
+    )
+
+    async def stop() -> None:
+        store = await open_store(subjects.options(url), Outage())
+        kept = await store.turn(key)
+        assert kept is not None
+        await store.save((replace(kept, outcome=Outcome.STOPPED, reason="stopped"), 0))
+        await store.close()
+
+    asyncio.run(stop())
+    assert main(["store", "export-tape", key, "-o", "turn.jsonl"]) == 0
+    assert main(["scrub", "turn.jsonl", "-o", "scrubbed.jsonl"]) == 0
+    for name in ("turn.jsonl", "scrubbed.jsonl"):
+        capsys.readouterr()
+        assert main(["replay", name, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["outcome"] == "stopped"
 
 
 def test_which_of_several_agents_was_asked_and_why_is_shown_and_explained(
