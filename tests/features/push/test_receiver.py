@@ -174,7 +174,10 @@ async def test_in_http_mode_it_is_served_on_slack_s_port() -> None:
 async def test_a_port_that_is_taken_is_one_sentence() -> None:
     async with receiving() as here:
         settings = PushSettings(host="127.0.0.1", port=here.port)
-        with pytest.raises(SettingsError, match=r"Port \d+ cannot be used \(.+\); set SLACK_BOT_PUSH__PORT"):
+        with pytest.raises(
+            SettingsError,
+            match=r"Port \d+ cannot be used \(.+\); end the process that has it, or set SLACK_BOT_PUSH__PORT",
+        ):
             async with PushReceiver(settings, here.push_watch, here.on_hint).listening(SlackSettings()):
                 pytest.fail("the port is taken")
 
