@@ -149,7 +149,7 @@ async def test_without_a_signing_secret_it_does_not_begin() -> None:
 async def test_a_port_that_is_taken_is_one_sentence() -> None:
     async with bot_on_network(http=True) as (_, _, app):
         with pytest.raises(
-            SettingsError, match=r"Port \d+ cannot be used \(.+\); set SLACK_BOT_SLACK__HTTP_PORT"
+            SettingsError, match=r"Port \d+ cannot be used \(.+\); end .*, or set SLACK_BOT_SLACK__HTTP_PORT"
         ):
             await serve(app, asyncio.Event(), http=True)
 

@@ -35,7 +35,7 @@ async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
     for _ in range(2):
         await check_address(NAMES, "127.0.0.1", port)
     async with listening({}, slack_limits(SlackSettings()), NAMES, "127.0.0.1", port):
-        taken = rf"^Port {port} cannot be used \(.+\); end the process that has it, or set SLACK_BOT_SLACK__HTTP_PORT"
+        taken = rf"^Port {port} cannot be used \(.+\); end the process .*, or set SLACK_BOT_SLACK__HTTP_PORT"
         with pytest.raises(SettingsError, match=taken):
             await check_address(NAMES, "127.0.0.1", port)
         with pytest.raises(SettingsError, match=taken):
