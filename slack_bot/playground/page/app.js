@@ -43,7 +43,7 @@ const world = { get names() { return model.names; }, get channels() { return mod
 const deeds = new Deeds(model, { me: () => view.me, send, open: world.open, lookInside: (story) => { openThread(story.channel, story.thread); inside.open(true); inside.choose(story.key); } });
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
 const inside = new Inside(byId("inside", "inside-open", "inside-here", "inside-close", "leave-inside", "inside-tabs", "menu", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "story", "raw", "export"), model, {
-  place: () => view.thread ?? { channel: view.place }, opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
+  place: () => view.thread ?? (view.tab === "home" ? null : { channel: view.place }), opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
 const modal = new Modal($("modal"), { names: () => model.names, submit: (values, window) => send({ type: "submit", values, window }), close: (window) => send({ type: "close", window }) });
 const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send, demo);
 const replay = new Replay(byId("pick", "file", "speed", "choose", "choose-note", "keys"), { send, isUp: () => link.up, complain });

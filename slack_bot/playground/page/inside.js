@@ -11,7 +11,7 @@ const FOLLOW = "follow";
 const ALL = "all";
 
 export class Inside {
-  /** `nodes` by their ids; `opened()` when more or less of it is seen and `chosen()` are told; `place()` is the thread that is open, or the conversation, which has no `ts`. */
+  /** `nodes` by their ids; `opened()` when more or less of it is seen and `chosen()` are told; `place()` is the thread that is open, or the conversation, which has no `ts`, or null for all. */
   constructor(nodes, model, { place, opened, chosen }) {
     Object.assign(this, { nodes, model, place, opened, chosen });
     this.lanes = [new Lanes(nodes.story, ["decisions"]), new Lanes(nodes.raw, ["events", "calls"])];
@@ -55,7 +55,7 @@ export class Inside {
   followed() {
     const stories = [...this.model.stories.values()];
     const place = this.place();
-    const here = stories.filter((story) => story.channel === place.channel && (!place.ts || story.thread === place.ts));
+    const here = place ? stories.filter((story) => story.channel === place.channel && (!place.ts || story.thread === place.ts)) : stories;
     return here.findLast((story) => !story.outcome) ?? here.sort((one, two) => one.ts - two.ts).at(-1); // what is left alone is told later than what was asked after it
   }
 
