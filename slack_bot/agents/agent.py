@@ -156,7 +156,7 @@ class CardKeeper:
     ) -> None:
         self._http, self._auth = http, auth
         self._settings, self._now = settings, clock.monotonic
-        self._trust, self._reachability, self.routes = trust, reachability, routes
+        self._trust, self._reachability, self._routes = trust, reachability, routes
         self.card: AgentCard | None = None
         self._until = 0.0
         self._extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
@@ -186,7 +186,7 @@ class CardKeeper:
                     raise
                 _log.warning("the agent card is kept though it is old: %s", self._words(str(error)))
             self._until = self._now() + self._settings.card_ttl
-            self.routes.forget_address()
+            self._routes.forget_address()
             return self.card
 
     def _words(self, sentence: str) -> str:
@@ -289,11 +289,11 @@ class Agent:
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
         self.conversation = _Conversation(settings, self.tokens.bot, self.key)
         self._reachability = Reachability(health or Health(), name, is_for_people=askers is not None)
-        self.routes = Routes(settings, name)
+        self._routes = Routes(settings, name)
         self.cards = CardKeeper(
             http, self.conversation.auth, settings, clock,
             trust=CardTrust(settings, store, clock, name),
-            reachability=self._reachability, routes=self.routes,
+            reachability=self._reachability, routes=self._routes,
         )  # fmt: skip
         self.stopped = StoppedNotes()
         self._traceparent = traceparent
@@ -333,16 +333,16 @@ class Agent:
     @property
     def waits_for_whole(self) -> bool:
         """The last question went with the waiting method: nothing comes before its answer."""
-        return self.routes.waits_for_whole
+        return self._routes.waits_for_whole
 
     @property
     def profile(self) -> dict[str, str]:
         """What was learned, by name: for the store."""
-        return self.habits | self.routes.profile
+        return self.habits | self._routes.profile
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
         self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
-        self.routes.load_profile(facts)
+        self._routes.load_profile(facts)
 
     async def ensure_card(self) -> AgentCard:
         """At most `card_ttl` seconds old; an older one if no new one can be fetched.
@@ -367,7 +367,7 @@ class Agent:
         card = await self.ensure_card()
         if not card.has_extended or self.tokens.people is not None:  # it is for people then
             return card.introduction
-        client = self._client(card, self.routes.interfaces(card)[0])
+        client = self._client(card, self._routes.interfaces(card)[0])
         return await self.cards.introduction(card, client, self.key)
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
@@ -377,16 +377,16 @@ class Agent:
         question was not taken.
         """
         card = await self.ensure_card()
-        at, streams, began = self.routes.interfaces(card), card.streaming is not False, False
+        at, streams, began = self._routes.interfaces(card), card.streaming is not False, False
         while True:
-            self.routes.begin(streams=streams)
+            self._routes.begin(streams=streams)
             client = self._client(card, at[0])
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
                         if not began:
                             began = True
-                            self.routes.learn(at[0])
+                            self._routes.learn(at[0])
                             asking = replace(asking, files=())  # they may be large, and are not sent again
                             self._reachability.question_was_taken()
                         yield received
@@ -397,7 +397,7 @@ class Agent:
             except (AgentUnreachable, AgentRefused, AgentFailed) as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None
-                others = [] if began else self.routes.others(at, error)
+                others = [] if began else self._routes.others(at, error)
                 if others:
                     at, streams = others, card.streaming is not False
                 elif may_send and not began and isinstance(error, AgentFailed) and error.code == _UNSUPPORTED:
@@ -424,7 +424,7 @@ class Agent:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
         if self.cards.card is None or self.cards.card.streaming is False:
             return False
-        return self.routes.interfaces(self.cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
+        return self._routes.interfaces(self.cards.card)[0].wire == "1.0" or self.settings.resubscribe_03
 
     async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
         """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first.
@@ -432,7 +432,7 @@ class Agent:
         `last_id`: of the last event that came.
         """
         card = await self.ensure_card()
-        return self._client(card, self.routes.interfaces(card)[0]).subscribe(task_id, last_id)
+        return self._client(card, self._routes.interfaces(card)[0]).subscribe(task_id, last_id)
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read the task, with so many of its last messages, or cancel it.
@@ -440,14 +440,14 @@ class Agent:
         AgentFailed -32001: it is unknown; -32002: it had ended before it was cancelled.
         """
         card = await self.ensure_card()
-        at = self.routes.interfaces(card)
+        at = self._routes.interfaces(card)
         try:
             return await self._client(card, at[0]).task(verb, task_id, messages)
         except AgentFailed as error:
-            if not (others := self.routes.others(at, error)):
+            if not (others := self._routes.others(at, error)):
                 raise
         snapshot = await self._client(card, others[0]).task(verb, task_id, messages)
-        self.routes.learn(others[0])
+        self._routes.learn(others[0])
         return snapshot
 
     async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
@@ -456,7 +456,7 @@ class Agent:
         None: not found, or this agent does not list its tasks.
         """
         card = await self.ensure_card()
-        at = self.routes.interfaces(card)[0]
+        at = self._routes.interfaces(card)[0]
         if at.wire == "0.3":  # has no such method
             return None
         try:
@@ -477,7 +477,7 @@ class Agent:
         """
         card = await self.ensure_card()
         try:
-            await self._client(card, self.routes.interfaces(card)[0]).set_push(task_id, push_id, url, token)
+            await self._client(card, self._routes.interfaces(card)[0]).set_push(task_id, push_id, url, token)
         except AgentFailed as error:
             if error.code in _PUSH_REFUSED:
                 self.habits[PUSH] = "refused"
@@ -488,7 +488,7 @@ class Agent:
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
         card = await self.ensure_card()
-        await self._client(card, self.routes.interfaces(card)[0]).delete_push(task_id, push_id)
+        await self._client(card, self._routes.interfaces(card)[0]).delete_push(task_id, push_id)
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
         traceparent, auth = self._traceparent(self.conversation.turn), self.conversation.auth

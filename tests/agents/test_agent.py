@@ -113,12 +113,12 @@ async def test_an_api_key_goes_where_the_card_says(is_wrapped: bool) -> None:
 
 async def test_the_wire_can_be_told_from_the_store() -> None:
     async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
-        assert agent.routes.wire is None
+        assert "wire" not in agent.profile
         agent.load_profile({"wire": "7"})
-        assert agent.routes.wire is None
+        assert "wire" not in agent.profile
         agent.load_profile({"wire": "0.3"})
         await ask(agent)
-        assert (agent.routes.wire, methods(server)) == ("0.3", ["message/stream"])
+        assert (agent.profile["wire"], methods(server)) == ("0.3", ["message/stream"])
 
 
 async def test_the_question_and_its_ids() -> None:
@@ -221,7 +221,7 @@ async def test_the_other_wire_is_tried_once_and_remembered(
     caplog.set_level(logging.INFO)
     async with an_agent(answer, card_json=card(said, streaming=True)) as (agent, server):
         assert len(await ask(agent)) == 1
-        assert agent.routes.wire == spoken
+        assert agent.profile["wire"] == spoken
         await ask(agent)
         assert methods(server) == [known[said], known[spoken], known[spoken]]
         assert {body["params"]["message"]["messageId"] for body in server.bodies} == {"m"}
@@ -234,7 +234,7 @@ async def test_neither_wire_is_spoken() -> None:
             await ask(agent)
         assert caught.value.code == -32601
         assert len(server.bodies) == 2
-        assert agent.routes.wire is None
+        assert "wire" not in agent.profile
 
 
 async def test_a_configured_wire_is_not_left() -> None:
@@ -286,7 +286,7 @@ async def test_calls_about_a_task_switch_too() -> None:
 
     async with an_agent(answer) as (agent, server):
         assert await agent.task("get", "t") == Snapshot("t", "c", TaskState.COMPLETED)
-        assert agent.routes.wire == "0.3"
+        assert agent.profile["wire"] == "0.3"
         await agent.task("cancel", "t")
         assert methods(server) == ["GetTask", "tasks/get", "tasks/cancel"]
 
@@ -542,7 +542,7 @@ async def test_a_live_agent_is_read_to_the_letter(wire: str, question: str, bind
     async with live((wire,), bindings=(binding,)) as (agent, _):
         frames = await ask(agent, question)
         assert text_of(frames) == ANSWERS[question]
-        assert agent.routes.wire == wire
+        assert agent.profile["wire"] == wire
         assert isinstance(frames[0], Snapshot)
         assert isinstance(frames[-1], StatusUpdate)
         assert frames[-1].state is TaskState.COMPLETED
@@ -588,7 +588,7 @@ async def test_a_live_agent_is_canceled(wire: str, binding: str) -> None:
 async def test_a_live_agent_whose_card_lies() -> None:
     async with live(("0.3",), compat=False) as (agent, _):
         assert text_of(await ask(agent, "hello")) == "hello"
-        assert agent.routes.wire == "1.0"
+        assert agent.profile["wire"] == "1.0"
 
 
 @BINDINGS

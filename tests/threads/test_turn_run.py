@@ -352,7 +352,7 @@ async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> N
         await bot.idle()
         assert await subjects.profile(store, bot.app.agent.key) == {"wire": "0.3"}
     async with run_bot(store=store) as bot:
-        assert bot.app.agent.routes.wire == "0.3"
+        assert bot.app.agent.profile["wire"] == "0.3"
 
 
 @on_virtual_time
